@@ -1,0 +1,209 @@
+#include "sandbox/cell.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sched.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "absl/strings/str_format.h"
+#include "sandbox/proof.h"
+#include "sandbox/trees.h"
+
+namespace warder::sandbox {
+namespace {
+
+// Not a report: the pipe closed because exec did, with every other descriptor of ours.
+constexpr std::int32_t kReportExecuted = -2;
+
+struct Pipe {
+  UniqueFd read, write;
+};
+
+std::optional<Pipe> MakePipe() {
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0) return std::nullopt;
+  return Pipe{UniqueFd(ends[0]), UniqueFd(ends[1])};
+}
+
+SetupFailure Failure(std::string step, int error, std::string detail) {
+  return {std::move(step), error, std::move(detail)};
+}
+
+SetupFailure FromStatus(std::string step, const absl::Status& status) {
+  return Failure(std::move(step), 0, std::string(status.message()));
+}
+
+// Puts the child's ends of both pipes on the reserved numbers for as long as it lives; the child inherits them there.
+class ReservedPipes {
+ public:
+  ReservedPipes(int report_write, int go_read) : ok_(Place(report_write, kReportFd) && Place(go_read, kGoFd)) {}
+  ~ReservedPipes() {
+    const UniqueFd null(open("/dev/null", O_RDWR | O_CLOEXEC));
+    for (const int fd : {kReportFd, kGoFd}) {
+      // Without the null device the number itself must go: a kept write end would hide the child's end of file.
+      if (!Place(null.get(), fd)) close(fd);
+    }
+  }
+  ReservedPipes(const ReservedPipes&) = delete;
+  ReservedPipes& operator=(const ReservedPipes&) = delete;
+  bool ok() const { return ok_; }
+
+ private:
+  static bool Place(int from, int to) { return dup3(from, to, O_CLOEXEC) >= 0; }
+  bool ok_;
+};
+
+bool SendGo(int fd) {
+  const char byte = 1;
+  return write(fd, &byte, 1) == 1;
+}
+
+std::string Remedy(const Step& step, int error) {
+  if (error == ESTALE) return "; what is there now is not what was shown";
+  if (step.kind == StepKind::kMount && error == EPERM) {
+    return "; a container may mask /proc: run with an unmasked /proc, or as root";
+  }
+  if (step.kind == StepKind::kLandlockCreate && (error == ENOSYS || error == EOPNOTSUPP)) {
+    return "; boot the kernel with Landlock (lsm=landlock,...)";
+  }
+  return "";
+}
+
+}  // namespace
+
+std::variant<std::unique_ptr<Cell>, SetupFailure> Cell::Build(const CellRequest& request) {
+  std::unique_ptr<Cell> cell(new Cell(request));
+  absl::Status planned = PlanInit(request, cell->init_steps_, cell->rules_);
+  if (!planned.ok()) return FromStatus("plan", planned);
+  if (auto failure = cell->MakeInit(); failure.has_value()) return *failure;
+  return cell;
+}
+
+std::optional<SetupFailure> Cell::MakeInit() {
+  auto report = MakePipe();
+  auto go = MakePipe();
+  if (!report || !go) return Failure("pipe", errno, "no descriptors left for the cell's pipes");
+  {
+    const ReservedPipes reserved(report->write.get(), go->read.get());
+    if (!reserved.ok()) return Failure("pipe", errno, "cannot place the cell's pipes");
+    auto init = CloneChild(init_steps_, CellCloneFlags(*request_.policy));
+    if (!init.ok()) return FromStatus("clone", init.status());
+    init_ = std::move(*init);
+  }
+  report->write.Reset();
+  go->read.Reset();
+  if (auto failure = MapIds(); failure.has_value()) return failure;
+  // Before init makes itself undumpable, which closes its namespaces to us.
+  if (auto failure = OpenNamespaces(); failure.has_value()) return failure;
+  if (!SendGo(go->write.get())) return Failure("clone", errno, "init ended at once");
+  return AwaitReport(init_steps_, report->read.get(), kReportReady);
+}
+
+std::optional<SetupFailure> Cell::MapIds() {
+  const std::string proc = absl::StrFormat("/proc/%d/", init_.pid());
+  absl::Status status = WriteExisting(proc + "uid_map", absl::StrFormat("%u %u 1\n", request_.uid, request_.uid));
+  if (status.ok()) {
+    status = WriteExisting(proc + "gid_map", absl::StrFormat("%u %u 1\n", request_.gid, request_.gid));
+  }
+  if (status.ok()) return std::nullopt;
+  return Failure("id-map", EPERM, std::string(status.message()) + "; is the range `uid_range` mapped into this container?");
+}
+
+std::optional<SetupFailure> Cell::OpenNamespaces() {
+  namespaces_.entries.clear();
+  const std::pair<int, const char*> all[] = {{CLONE_NEWPID, "pid"}, {CLONE_NEWUSER, "user"}, {CLONE_NEWNS, "mnt"},
+                                             {CLONE_NEWNET, "net"}, {CLONE_NEWIPC, "ipc"},   {CLONE_NEWUTS, "uts"},
+                                             {CLONE_NEWCGROUP, "cgroup"}};
+  for (const auto& [type, file] : all) {
+    if ((CellCloneFlags(*request_.policy) & static_cast<unsigned>(type)) == 0) continue;
+    const std::string path = absl::StrFormat("/proc/%d/ns/%s", init_.pid(), file);
+    UniqueFd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    if (!fd.ok()) return Failure("join-namespace", errno, path + ": cannot be opened");
+    namespaces_.entries.push_back({type, file, std::move(fd)});
+  }
+  return std::nullopt;
+}
+
+std::optional<SetupFailure> Cell::Confine(const ProgramRequest& program) {
+  absl::Status planned = PlanTool(request_, program, namespaces_, rules_, tool_steps_);
+  if (!planned.ok()) return FromStatus("plan", planned);
+  auto report = MakePipe();
+  auto go = MakePipe();
+  if (!report || !go) return Failure("pipe", errno, "no descriptors left for the tool's pipes");
+  {
+    const ReservedPipes reserved(report->write.get(), go->read.get());
+    if (!reserved.ok()) return Failure("pipe", errno, "cannot place the tool's pipes");
+    if (auto failure = CloneTool(program); failure.has_value()) return failure;
+  }
+  report->write.Reset();
+  go->read.Reset();
+  tool_report_ = std::move(report->read);
+  tool_go_ = std::move(go->write);
+  if (auto failure = AdoptTool(); failure.has_value()) return failure;
+  return AwaitReport(tool_steps_, tool_report_.get(), kReportReady);
+}
+
+std::optional<SetupFailure> Cell::CloneTool(const ProgramRequest& program) {
+  std::vector<const char*> argv, envp;
+  for (const std::string& word : program.argv) argv.push_back(word.c_str());
+  for (const std::string& variable : program.environment) envp.push_back(variable.c_str());
+  argv.push_back(nullptr);
+  envp.push_back(nullptr);
+  auto builder = CloneChild(tool_steps_, 0, argv.data(), envp.data());
+  if (!builder.ok()) return FromStatus("clone", builder.status());
+  builder_ = std::move(*builder);
+  return std::nullopt;
+}
+
+// The builder reports the pid of the tool, which is our child: until we wait for it, the number is its own.
+std::optional<SetupFailure> Cell::AdoptTool() {
+  std::uint32_t pid = 0;
+  if (auto failure = AwaitReport(tool_steps_, tool_report_.get(), kReportCloned, &pid); failure.has_value()) return failure;
+  UniqueFd pidfd(static_cast<int>(syscall(SYS_pidfd_open, pid, 0)));
+  if (!pidfd.ok()) return Failure("clone-tool", errno, absl::StrFormat("pidfd_open: %s", strerror(errno)));
+  tool_ = ChildProcess(std::move(pidfd), static_cast<pid_t>(pid));
+  builder_ = ChildProcess();
+  if (!SendGo(tool_go_.get())) return Failure("clone-tool", errno, "the tool ended at once");
+  return std::nullopt;
+}
+
+std::optional<SetupFailure> Cell::AwaitReport(const StepList& steps, int report_fd, std::int32_t expected, std::uint32_t* pid) {
+  pollfd ready = {report_fd, POLLIN, 0};
+  int count = 0;
+  do {
+    count = poll(&ready, 1, kSetupMs);
+  } while (count < 0 && errno == EINTR);
+  if (count == 0) return Failure("setup", ETIMEDOUT, absl::StrFormat("not ready within %d ms", kSetupMs));
+  ChildReport report;
+  const ssize_t size = read(report_fd, &report, sizeof report);
+  if (size == 0 && expected == kReportExecuted) return std::nullopt;
+  if (size != static_cast<ssize_t>(sizeof report)) {
+    return Failure("setup", ECHILD, "the child ended without a report");
+  }
+  if (pid != nullptr) *pid = report.step;
+  if (report.error == expected) return std::nullopt;
+  if (report.error <= 0 || report.step >= steps.steps().size()) {
+    return Failure("setup", EPROTO, "the child sent a report that makes no sense");
+  }
+  const Step& step = steps.steps()[report.step];
+  const std::string& what = steps.what(report.step);
+  return Failure(StepName(step.kind), report.error,
+                 absl::StrFormat("step %s%s%s: %s%s", StepName(step.kind), what.empty() ? "" : " ", what,
+                                 strerror(report.error), Remedy(step, report.error)));
+}
+
+Attestation Cell::Prove() const { return ProveTool(tool_.pid(), request_); }
+
+std::optional<SetupFailure> Cell::Start() {
+  if (!SendGo(tool_go_.get())) return Failure("exec", errno, "the tool ended before its program was loaded");
+  auto failure = AwaitReport(tool_steps_, tool_report_.get(), kReportExecuted);
+  tool_report_.Reset();
+  tool_go_.Reset();
+  return failure;
+}
+
+}  // namespace warder::sandbox

@@ -1,0 +1,46 @@
+#include "sandbox/limits.h"
+
+namespace warder::sandbox {
+namespace {
+
+// A core file would leave the tool's memory, secrets included, in the workspace.
+constexpr rlim64_t kCoreBytes = 0;
+// Enough for a program that locks a key in memory; locked pages are not reclaimed.
+constexpr rlim64_t kLockedBytes = 8u << 20;
+// POSIX message queues are kernel memory; this is the kernel's own default.
+constexpr rlim64_t kQueueBytes = 819200;
+// The hard CPU limit comes this much after SIGXCPU: SIGKILL, for a program that ignores the first.
+constexpr rlim64_t kCpuGraceSeconds = 1;
+
+ResourceLimit Same(int resource, const char* name, rlim64_t value) {
+  return {resource, name, {value, value}};
+}
+
+}  // namespace
+
+std::vector<ResourceLimit> ResourceLimits(const Limits& limits) {
+  std::vector<ResourceLimit> list = {
+      Same(RLIMIT_CORE, "Max core file size", kCoreBytes),
+      Same(RLIMIT_MEMLOCK, "Max locked memory", kLockedBytes),
+      Same(RLIMIT_MSGQUEUE, "Max msgqueue size", kQueueBytes),
+  };
+  if (limits.cpu_ms.has_value()) {
+    const rlim64_t seconds = (*limits.cpu_ms + 999) / 1000;
+    list.push_back({RLIMIT_CPU, "Max cpu time", {seconds, seconds + kCpuGraceSeconds}});
+  }
+  if (limits.memory_bytes.has_value()) {
+    list.push_back(Same(RLIMIT_DATA, "Max data size", *limits.memory_bytes));
+  }
+  if (limits.processes.has_value()) {
+    list.push_back(Same(RLIMIT_NPROC, "Max processes", *limits.processes));
+  }
+  if (limits.open_files.has_value()) {
+    list.push_back(Same(RLIMIT_NOFILE, "Max open files", *limits.open_files));
+  }
+  if (limits.file_bytes.has_value()) {
+    list.push_back(Same(RLIMIT_FSIZE, "Max file size", *limits.file_bytes));
+  }
+  return list;
+}
+
+}  // namespace warder::sandbox

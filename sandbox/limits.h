@@ -1,0 +1,26 @@
+// Limits of a policy as kernel resource limits.
+#ifndef WARDER_SANDBOX_LIMITS_H_
+#define WARDER_SANDBOX_LIMITS_H_
+
+#include <sys/resource.h>
+
+#include <cstdint>
+#include <vector>
+
+#include "sandbox/policy.h"
+
+namespace warder::sandbox {
+
+struct ResourceLimit {
+  int resource = 0;       // RLIMIT_*
+  const char* name = "";  // as /proc/PID/limits spells it
+  rlimit64 value = {};
+};
+
+// The limits that a tool gets: those of the policy, plus no core files and little locked memory. The same list is set by the
+// plan and read back by the proof.
+std::vector<ResourceLimit> ResourceLimits(const Limits& limits);
+
+}  // namespace warder::sandbox
+
+#endif  // WARDER_SANDBOX_LIMITS_H_

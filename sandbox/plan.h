@@ -1,0 +1,72 @@
+// Plan: what init and the tool do between clone and exec or idle, computed before the clone.
+#ifndef WARDER_SANDBOX_PLAN_H_
+#define WARDER_SANDBOX_PLAN_H_
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "sandbox/host.h"
+#include "sandbox/mounts.h"
+#include "sandbox/policy.h"
+#include "sandbox/step_list.h"
+#include "sandbox/syscall_filter.h"
+
+namespace warder::sandbox {
+
+// What one cell is made from. Everything pointed to outlives the cell's making.
+struct CellRequest {
+  const Policy* policy = nullptr;
+  const SyscallFilter* filter = nullptr;
+  const Host* host = nullptr;
+  std::optional<WorkspaceSource> workspace;
+  uid_t uid = 0;  // of the tool, in the host; never 0
+  gid_t gid = 0;
+};
+
+// A file that was shown: the cell runs or reads exactly this content at `path`.
+struct ProgramFile {
+  std::string path;
+  int fd = -1;  // borrowed. When `copied`, its content; otherwise unused
+  FileIdentity identity;
+  bool copied = false;
+};
+
+struct ProgramRequest {
+  std::vector<std::string> argv;
+  std::vector<std::string> environment;  // "NAME=value"
+  std::vector<ProgramFile> files;        // front: what is executed
+  std::string cwd;
+  FileIdentity cwd_identity;
+  std::array<int, 3> stdio = {-1, -1, -1};  // borrowed
+};
+
+// The namespaces of a cell, as descriptors taken from its init.
+struct CellNamespaces {
+  struct Entry {
+    int type = 0;  // CLONE_NEW*
+    const char* file = "";  // in /proc/PID/ns
+    UniqueFd fd;
+  };
+  std::vector<Entry> entries;  // the pid namespace first, then the user namespace: joining it gives the right to join the others
+};
+
+// The clone3 flags for the cell's init: every namespace, but the network's only when the policy isolates it.
+std::uint64_t CellCloneFlags(const Policy& policy);
+
+// Steps of pid 1. `rules` gets what Landlock must allow for the view that was built.
+// Errors: those of AddMountSteps.
+absl::Status PlanInit(const CellRequest& request, StepList& steps, std::vector<PathRule>& rules);
+
+// Steps of the tool, up to and with exec. kReport is the barrier: fully confined, not yet started; kReadGo follows.
+// Errors: kInvalidArgument (policy does not let the tool read, write, execute or exit; unknown capability), kFailedPrecondition.
+absl::Status PlanTool(const CellRequest& request, const ProgramRequest& program,
+                      const CellNamespaces& namespaces, const std::vector<PathRule>& rules, StepList& steps);
+
+}  // namespace warder::sandbox
+
+#endif  // WARDER_SANDBOX_PLAN_H_

@@ -1,0 +1,88 @@
+#include "sandbox/spawn.h"
+
+#include <linux/sched.h>
+#include <linux/wait.h>
+#include <signal.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_format.h"
+
+namespace warder::sandbox {
+namespace {
+
+absl::Status CloneError(int error, std::uint64_t flags) {
+  const std::string text = absl::StrFormat("clone3 (flags 0x%x): %s", flags, strerror(error));
+  switch (error) {
+    case EAGAIN:
+    case ENOMEM: return absl::ResourceExhaustedError(text);
+    case ENOSPC:
+      return absl::FailedPreconditionError(text + "; raise sysctl user.max_user_namespaces");
+    case EPERM: return absl::FailedPreconditionError(text + "; namespaces are refused here");
+    default: return absl::InternalError(text);
+  }
+}
+
+}  // namespace
+
+ChildProcess& ChildProcess::operator=(ChildProcess&& other) noexcept {
+  if (this != &other) {
+    ChildProcess old(std::move(*this));
+    pidfd_ = std::move(other.pidfd_);
+    pid_ = other.pid_;
+  }
+  return *this;
+}
+
+ChildProcess::~ChildProcess() {
+  if (!pidfd_.ok()) return;
+  Kill();
+  Wait().IgnoreError();  // the only errors are of a process that is not ours to reap
+}
+
+void ChildProcess::Kill() const {
+  if (pidfd_.ok()) syscall(SYS_pidfd_send_signal, pidfd_.get(), SIGKILL, nullptr, 0);
+}
+
+absl::StatusOr<ProcessExit> ChildProcess::Wait() {
+  siginfo_t info = {};
+  ProcessExit result;
+  long done = 0;
+  do {
+    done = syscall(SYS_waitid, P_PIDFD, pidfd_.get(), &info, WEXITED, &result.usage);
+  } while (done != 0 && errno == EINTR);
+  const int error = errno;
+  pidfd_.Reset();
+  if (done != 0) return absl::InternalError(absl::StrFormat("waitid: %s", strerror(error)));
+  result.signaled = info.si_code != CLD_EXITED;
+  result.status = info.si_status;
+  return result;
+}
+
+absl::StatusOr<ChildProcess> CloneChild(const StepList& steps, std::uint64_t flags,
+                                        const char* const* argv, const char* const* envp) {
+  ChildPlan plan = steps.Plan();
+  plan.argv = argv;
+  plan.envp = envp;
+  int pidfd = -1;
+  clone_args arguments = {};
+  arguments.flags = flags | CLONE_PIDFD | CLONE_CLEAR_SIGHAND;
+  arguments.pidfd = reinterpret_cast<std::uint64_t>(&pidfd);
+  arguments.exit_signal = SIGCHLD;
+  sigset_t all;
+  sigset_t before;
+  sigfillset(&all);
+  sigprocmask(SIG_SETMASK, &all, &before);
+  const long pid = syscall(SYS_clone3, &arguments, sizeof arguments);
+  if (pid == 0) RunChild(plan);
+  const int error = errno;
+  sigprocmask(SIG_SETMASK, &before, nullptr);
+  if (pid < 0) return CloneError(error, flags);
+  return ChildProcess(UniqueFd(pidfd), static_cast<pid_t>(pid));
+}
+
+}  // namespace warder::sandbox

@@ -1,0 +1,94 @@
+#include "sandbox/trees.h"
+
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/mount.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_format.h"
+#include "sandbox/spawn.h"
+
+namespace warder::sandbox {
+
+absl::StatusOr<UniqueFd> OpenPath(int under, const std::string& path) {
+  open_how how = {};
+  how.flags = O_PATH | O_CLOEXEC | O_NOFOLLOW;
+  how.resolve = RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS;
+  if (under != AT_FDCWD) how.resolve |= RESOLVE_BENEATH;
+  const long fd = syscall(SYS_openat2, under, path.c_str(), &how, sizeof how);
+  if (fd >= 0) return UniqueFd(static_cast<int>(fd));
+  if (errno == ENOENT || errno == ENOTDIR) {
+    return absl::NotFoundError(absl::StrFormat("%s: no such file or directory", path));
+  }
+  if (errno == ELOOP || errno == EXDEV) {
+    return absl::FailedPreconditionError(
+        absl::StrFormat("%s: a symbolic link is in the way; name the place it leads to", path));
+  }
+  return absl::ErrnoToStatus(errno, absl::StrFormat("%s: open", path));
+}
+
+absl::Status WriteExisting(const std::string& path, const std::string& text) {
+  const UniqueFd fd(open(path.c_str(), O_WRONLY | O_CLOEXEC));
+  if (!fd.ok() || write(fd.get(), text.data(), text.size()) != static_cast<ssize_t>(text.size())) {
+    return absl::InternalError(absl::StrFormat("%s: write: %s", path, strerror(errno)));
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<UniqueFd> MakeIdMapNamespace(const IdMap& map) {
+  StepList steps;
+  steps.Add(StepKind::kIdle);
+  auto holder = CloneChild(steps, CLONE_NEWUSER);
+  if (!holder.ok()) return holder.status();
+  const std::string proc = absl::StrFormat("/proc/%d/", holder->pid());
+  absl::Status status =
+      WriteExisting(proc + "uid_map", absl::StrFormat("%u %u 1\n", map.disk_uid, map.cell_uid));
+  if (status.ok()) {
+    status = WriteExisting(proc + "gid_map", absl::StrFormat("%u %u 1\n", map.disk_gid, map.cell_gid));
+  }
+  if (!status.ok()) return status;
+  UniqueFd fd(open((proc + "ns/user").c_str(), O_RDONLY | O_CLOEXEC));
+  if (!fd.ok()) return absl::InternalError(absl::StrFormat("%sns/user: %s", proc, strerror(errno)));
+  return fd;
+}
+
+absl::StatusOr<UniqueFd> CloneTree(int source, const TreeOptions& options, const std::string& what) {
+  UniqueFd tree(static_cast<int>(syscall(
+      SYS_open_tree, source, "",
+      AT_EMPTY_PATH | AT_RECURSIVE | OPEN_TREE_CLONE | static_cast<unsigned>(OPEN_TREE_CLOEXEC))));
+  if (!tree.ok()) {
+    return absl::FailedPreconditionError(
+        absl::StrFormat("%s: clone the mount (open_tree): %s", what, strerror(errno)));
+  }
+  mount_attr attributes = {};
+  attributes.attr_set = MOUNT_ATTR_NOSUID;
+  if (!options.devices) attributes.attr_set |= MOUNT_ATTR_NODEV;
+  if (options.access == PathAccess::kRead) attributes.attr_set |= MOUNT_ATTR_RDONLY;
+  UniqueFd id_map;
+  if (options.map.has_value()) {
+    auto made = MakeIdMapNamespace(*options.map);
+    if (!made.ok()) return made.status();
+    id_map = std::move(*made);
+    attributes.attr_set |= MOUNT_ATTR_IDMAP;
+    attributes.userns_fd = static_cast<std::uint64_t>(id_map.get());
+  }
+  if (syscall(SYS_mount_setattr, tree.get(), "", AT_EMPTY_PATH | AT_RECURSIVE, &attributes,
+              sizeof attributes) != 0) {
+    const char* hint = options.map.has_value() && errno == EINVAL
+                           ? "; its file system has no id-mapped mounts: run as an ordinary user, or move it"
+                           : "";
+    return absl::FailedPreconditionError(
+        absl::StrFormat("%s: mount attributes (mount_setattr): %s%s", what, strerror(errno), hint));
+  }
+  return tree;
+}
+
+}  // namespace warder::sandbox
