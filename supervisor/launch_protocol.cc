@@ -1,0 +1,188 @@
+#include "supervisor/launch_protocol.h"
+
+#include <algorithm>
+
+#include "supervisor/wire.h"
+
+namespace warder::supervisor {
+namespace {
+
+void PutIdentity(WireWriter& out, const sandbox::FileIdentity& identity) {
+  out.Number(identity.device);
+  out.Number(identity.inode);
+  out.Number(identity.size);
+  out.Signed(identity.mtime_ns);
+  out.Signed(identity.ctime_ns);
+}
+
+// The supervisor has no say in how much is compared: files by content, always.
+sandbox::FileIdentity GetIdentity(WireReader& in) {
+  sandbox::FileIdentity identity;
+  identity.device = in.Number();
+  identity.inode = in.Number();
+  identity.size = in.Number();
+  identity.mtime_ns = in.Signed();
+  identity.ctime_ns = in.Signed();
+  identity.compare = sandbox::Compare::kContent;
+  return identity;
+}
+
+void PutAttestation(WireWriter& out, const sandbox::Attestation& attestation) {
+  out.Number(static_cast<std::uint64_t>(attestation.tier));
+  out.Text(attestation.policy);
+  out.Number(attestation.layers.size());
+  for (const sandbox::Layer& layer : attestation.layers) {
+    out.Text(layer.name);
+    out.Number(layer.required ? 1 : 0);
+    out.Number(static_cast<std::uint64_t>(layer.state));
+    out.Text(layer.proof);
+  }
+}
+
+sandbox::Attestation GetAttestation(WireReader& in) {
+  sandbox::Attestation attestation;
+  attestation.tier = static_cast<sandbox::Tier>(in.Number());
+  attestation.policy = in.Text();
+  for (std::uint64_t count = in.Count(); count > 0; --count) {
+    sandbox::Layer layer;
+    layer.name = in.Text();
+    layer.required = in.Number() != 0;
+    layer.state = static_cast<sandbox::LayerState>(in.Number());
+    layer.proof = in.Text();
+    attestation.layers.push_back(std::move(layer));
+  }
+  return attestation;
+}
+
+template <typename T>
+std::optional<T> IfComplete(const WireReader& in, T value) {
+  if (!in.Complete()) return std::nullopt;
+  return value;
+}
+
+}  // namespace
+
+std::string EncodeLaunch(const LaunchRequest& request) {
+  WireWriter out;
+  out.Text(request.policy);
+  out.Text({reinterpret_cast<const char*>(request.policy_digest.data()), request.policy_digest.size()});
+  out.Text(request.workspace_path);
+  out.Number(request.workspace_device);
+  out.Number(request.workspace_inode);
+  out.Texts(request.argv);
+  out.Texts(request.environment);
+  out.Number(request.files.size());
+  for (const LaunchFile& file : request.files) {
+    out.Text(file.path);
+    PutIdentity(out, file.identity);
+    out.Number(file.copied ? 1 : 0);
+  }
+  out.Text(request.cwd_path);
+  out.Number(request.cwd_device);
+  out.Number(request.cwd_inode);
+  return out.Take();
+}
+
+std::optional<LaunchRequest> DecodeLaunch(std::string_view body) {
+  WireReader in(body);
+  LaunchRequest request;
+  request.policy = in.Text();
+  const std::string digest = in.Text();
+  if (digest.size() != request.policy_digest.size()) return std::nullopt;
+  std::copy(digest.begin(), digest.end(), request.policy_digest.begin());
+  request.workspace_path = in.Text();
+  request.workspace_device = in.Number();
+  request.workspace_inode = in.Number();
+  request.argv = in.Texts();
+  request.environment = in.Texts();
+  for (std::uint64_t count = in.Count(); count > 0; --count) {
+    LaunchFile file;
+    file.path = in.Text();
+    file.identity = GetIdentity(in);
+    file.copied = in.Number() != 0;
+    request.files.push_back(std::move(file));
+  }
+  request.cwd_path = in.Text();
+  request.cwd_device = in.Number();
+  request.cwd_inode = in.Number();
+  return IfComplete(in, std::move(request));
+}
+
+std::string EncodeConfig(const manifest::Config& config) {
+  WireWriter out;
+  out.Text(config.config_dir);
+  out.Text(config.share_dir);
+  out.Text(config.state_dir);
+  out.Text(config.runtime_dir);
+  out.Texts(config.workspaces);
+  return out.Take();
+}
+
+std::optional<manifest::Config> DecodeConfig(std::string_view body) {
+  WireReader in(body);
+  manifest::Config config;
+  config.config_dir = in.Text();
+  config.share_dir = in.Text();
+  config.state_dir = in.Text();
+  config.runtime_dir = in.Text();
+  config.workspaces = in.Texts();
+  return IfComplete(in, std::move(config));
+}
+
+std::string EncodeAttestation(const sandbox::Attestation& attestation) {
+  WireWriter out;
+  PutAttestation(out, attestation);
+  return out.Take();
+}
+
+std::optional<sandbox::Attestation> DecodeAttestation(std::string_view body) {
+  WireReader in(body);
+  sandbox::Attestation attestation = GetAttestation(in);
+  return IfComplete(in, std::move(attestation));
+}
+
+std::string EncodeFailure(const LaunchFailure& failure) {
+  WireWriter out;
+  out.Number(failure.refused ? 1 : 0);
+  out.Number(static_cast<std::uint64_t>(failure.refusal));
+  out.Text(failure.could_not_start.step);
+  out.Signed(failure.could_not_start.error);
+  out.Text(failure.could_not_start.detail);
+  PutAttestation(out, failure.attestation);
+  return out.Take();
+}
+
+std::optional<LaunchFailure> DecodeFailure(std::string_view body) {
+  WireReader in(body);
+  LaunchFailure failure;
+  failure.refused = in.Number() != 0;
+  failure.refusal = static_cast<approval::RefusalCode>(in.Number());
+  failure.could_not_start.step = in.Text();
+  failure.could_not_start.error = static_cast<int>(in.Signed());
+  failure.could_not_start.detail = in.Text();
+  failure.attestation = GetAttestation(in);
+  return IfComplete(in, std::move(failure));
+}
+
+std::string EncodeExit(const ToolExit& exit) {
+  WireWriter out;
+  out.Number(exit.signaled ? 1 : 0);
+  out.Signed(exit.status);
+  out.Signed(exit.usage.user_us);
+  out.Signed(exit.usage.system_us);
+  out.Signed(exit.usage.max_rss_kib);
+  return out.Take();
+}
+
+std::optional<ToolExit> DecodeExit(std::string_view body) {
+  WireReader in(body);
+  ToolExit exit;
+  exit.signaled = in.Number() != 0;
+  exit.status = static_cast<int>(in.Signed());
+  exit.usage.user_us = in.Signed();
+  exit.usage.system_us = in.Signed();
+  exit.usage.max_rss_kib = in.Signed();
+  return IfComplete(in, std::move(exit));
+}
+
+}  // namespace warder::supervisor

@@ -1,0 +1,338 @@
+// The launcher process: loads policies, builds cells, and tells the supervisor what the kernel says of them.
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_format.h"
+#include "manifest/policy_file.h"
+#include "sandbox/cell.h"
+#include "sandbox/host.h"
+#include "sandbox/syscall_filter.h"
+#include "supervisor/launch_protocol.h"
+#include "supervisor/launcher.h"
+#include "supervisor/launcher_settings.h"
+
+namespace warder::supervisor {
+namespace {
+
+using sandbox::UniqueFd;
+
+constexpr int kSocketFd = 3;
+// Calls of one launcher at the same time. Each takes about 24 descriptors; the limit keeps below the usual 1024.
+constexpr std::size_t kMaxCalls = 32;
+
+struct CompiledPolicy {
+  manifest::NamedPolicy policy;
+  sandbox::SyscallFilter filter;
+};
+
+struct Call {
+  std::shared_ptr<const CompiledPolicy> policy;
+  std::optional<sandbox::UidLease> uid;
+  std::unique_ptr<sandbox::Cell> cell;
+  bool tool_gone = false, cell_gone = false, kill_asked = false;
+};
+
+LaunchFailure Refuse(approval::RefusalCode code, std::string step, std::string detail) {
+  LaunchFailure failure;
+  failure.refused = true;
+  failure.refusal = code;
+  failure.could_not_start = {std::move(step), 0, std::move(detail)};
+  return failure;
+}
+
+// A step that fails because this kernel or host lacks a layer is a refusal; so is a file that is not what was shown.
+LaunchFailure FromSetup(const sandbox::SetupFailure& setup) {
+  static constexpr const char* kLayerSteps[] = {"clone", "id-map", "landlock-ruleset", "landlock", "seccomp", "no-new-privileges"};
+  LaunchFailure failure;
+  failure.could_not_start = {setup.step, setup.error, setup.detail};
+  if (setup.error == ESTALE) {
+    failure.refused = true;
+    failure.refusal = approval::RefusalCode::kChanged;
+  }
+  for (const char* step : kLayerSteps) failure.refused = failure.refused || setup.step == step;
+  return failure;
+}
+
+class LauncherServer {
+ public:
+  LauncherServer(manifest::Config config, sandbox::Host host, LauncherSettings settings)
+      : config_(std::move(config)), host_(std::move(host)), settings_(settings) {}
+  // Serves until the supervisor is gone. The kernel then kills what still runs: each init dies with us.
+  void Serve();
+
+ private:
+  bool HandleMessage();
+  void Reply(MessageKind kind, std::uint64_t id, std::string body);
+  std::optional<LaunchFailure> Launch(Message message);
+  std::optional<LaunchFailure> StartCell(const LaunchRequest& request, const std::vector<UniqueFd>& fds, Call& call);
+  absl::StatusOr<std::shared_ptr<const CompiledPolicy>> Policy(const std::string& name);
+  absl::Status TakeUid(Call& call, sandbox::CellRequest& request);
+  void Probe(std::uint64_t id);
+  void Reap(std::uint64_t id, Call& call);
+  void Kill(std::uint64_t id);
+
+  manifest::Config config_;
+  sandbox::Host host_;
+  LauncherSettings settings_;
+  std::map<std::uint64_t, Call> calls_;
+  std::map<std::string, std::shared_ptr<const CompiledPolicy>> policies_;
+  bool serving_ = true;
+};
+
+void LauncherServer::Reply(MessageKind kind, std::uint64_t id, std::string body) {
+  Message message;
+  message.kind = kind;
+  message.call = id;
+  message.body = std::move(body);
+  if (!SendMessage(kSocketFd, message).ok()) serving_ = false;
+}
+
+absl::StatusOr<std::shared_ptr<const CompiledPolicy>> LauncherServer::Policy(const std::string& name) {
+  if (const auto known = policies_.find(name); known != policies_.end()) return known->second;
+  auto policy = manifest::LoadPolicy(config_, name);
+  if (!policy.ok()) return policy.status();
+  if (policy->abstract) return absl::InvalidArgumentError("policy `" + name + "` is only there to be extended");
+  auto filter = sandbox::CompileSyscallFilter(policy->confinement.syscalls);
+  if (!filter.ok()) return filter.status();
+  auto compiled = std::make_shared<CompiledPolicy>(CompiledPolicy{std::move(*policy), std::move(*filter)});
+  policies_[name] = compiled;
+  return compiled;
+}
+
+absl::Status LauncherServer::TakeUid(Call& call, sandbox::CellRequest& request) {
+  request.uid = host_.uid;
+  request.gid = host_.gid;
+  if (host_.tier != sandbox::Tier::kRoot) return absl::OkStatus();
+  mkdir(config_.runtime_dir.c_str(), 0700);  // the lock file's open says what is wrong when this fails
+  auto lease = sandbox::UidLease::Take(config_.runtime_dir + "/uids", settings_.uids);
+  if (!lease.ok()) return lease.status();
+  request.uid = lease->uid();
+  request.gid = lease->uid();
+  call.uid = std::move(*lease);
+  return absl::OkStatus();
+}
+
+sandbox::ProgramRequest MakeProgram(const LaunchRequest& request, const std::vector<UniqueFd>& fds, const Call& call) {
+  const bool overlay = call.policy->policy.confinement.filesystem.workspace == sandbox::WorkspaceMode::kOverlay;
+  const auto inside = [&](const std::string& path) {
+    return path.rfind(request.workspace_path + "/", 0) == 0 || path == request.workspace_path;
+  };
+  sandbox::ProgramRequest program;
+  program.argv = request.argv;
+  program.environment = request.environment;
+  for (std::size_t i = 0; i < 3; ++i) program.stdio[i] = fds[i].get();
+  for (std::size_t i = 0; i < request.files.size(); ++i) {
+    const LaunchFile& file = request.files[i];
+    // An overlay gives every file a new identity; a copy of the opened file needs none.
+    const bool copied = file.copied || (overlay && inside(file.path));
+    program.files.push_back({file.path, fds[3 + i].get(), file.identity, copied});
+  }
+  program.cwd = request.cwd_path;
+  program.cwd_identity.device = request.cwd_device;
+  program.cwd_identity.inode = request.cwd_inode;
+  program.cwd_identity.compare =
+      overlay && inside(request.cwd_path) ? sandbox::Compare::kNothing : sandbox::Compare::kIdentity;
+  return program;
+}
+
+std::optional<LaunchFailure> LauncherServer::StartCell(const LaunchRequest& request, const std::vector<UniqueFd>& fds, Call& call) {
+  const sandbox::Policy& policy = call.policy->policy.confinement;
+  if (host_.tier < policy.minimum_tier) {
+    return Refuse(approval::RefusalCode::kSandboxUnavailable, "tier",
+                  absl::StrFormat("policy `%s` requires tier %s and this launcher has tier %s; run warder as root", policy.name,
+                                  sandbox::TierName(policy.minimum_tier), sandbox::TierName(host_.tier)));
+  }
+  sandbox::CellRequest cell_request;
+  cell_request.policy = &policy;
+  cell_request.filter = &call.policy->filter;
+  cell_request.host = &host_;
+  if (!request.workspace_path.empty()) {
+    cell_request.workspace = sandbox::WorkspaceSource{request.workspace_path, request.workspace_device, request.workspace_inode};
+  }
+  if (absl::Status taken = TakeUid(call, cell_request); !taken.ok()) {
+    return Refuse(approval::RefusalCode::kSandboxUnavailable, "user-id", std::string(taken.message()));
+  }
+  auto built = sandbox::Cell::Build(cell_request);
+  if (const auto* failure = std::get_if<sandbox::SetupFailure>(&built)) return FromSetup(*failure);
+  call.cell = std::move(std::get<std::unique_ptr<sandbox::Cell>>(built));
+  sandbox::ProgramRequest program;
+  if (!request.files.empty()) program = MakeProgram(request, fds, call);
+  else for (std::size_t i = 0; i < 3; ++i) program.stdio[i] = fds[i].get();
+  if (auto failure = call.cell->Confine(program); failure.has_value()) return FromSetup(*failure);
+  return std::nullopt;
+}
+
+std::optional<LaunchFailure> LauncherServer::Launch(Message message) {
+  const auto request = DecodeLaunch(message.body);
+  const std::uint64_t id = message.call;
+  if (!request.has_value() || request->files.empty() || request->argv.empty() ||
+      message.fds.size() != 3 + request->files.size() || calls_.contains(id)) {
+    return Refuse(approval::RefusalCode::kNotRunnable, "request", "the launcher got a request that makes no sense");
+  }
+  if (calls_.size() >= kMaxCalls) {
+    return Refuse(approval::RefusalCode::kSandboxUnavailable, "request", absl::StrFormat("%u calls run already; wait for one to end", kMaxCalls));
+  }
+  auto policy = Policy(request->policy);
+  if (!policy.ok()) return Refuse(approval::RefusalCode::kNoPolicy, "policy", std::string(policy.status().message()));
+  if ((*policy)->policy.digest != request->policy_digest) {
+    return Refuse(approval::RefusalCode::kChanged, "policy", absl::StrFormat("policy `%s` changed after it was shown", request->policy));
+  }
+  Call call;
+  call.policy = *policy;
+  if (auto failure = StartCell(*request, message.fds, call); failure.has_value()) return failure;
+  const sandbox::Attestation attestation = call.cell->Prove();
+  if (const sandbox::Layer* layer = sandbox::FirstUnprovenLayer(attestation); layer != nullptr) {
+    LaunchFailure failure = Refuse(approval::RefusalCode::kSandboxUnavailable, layer->name,
+                                   absl::StrFormat("layer `%s` could not be proven: %s; `warder doctor` says how to get it", layer->name, layer->proof));
+    failure.attestation = attestation;
+    return failure;
+  }
+  if (auto started = call.cell->Start(); started.has_value()) {
+    LaunchFailure failure = FromSetup(*started);
+    failure.attestation = attestation;
+    return failure;
+  }
+  calls_.emplace(id, std::move(call));
+  Reply(MessageKind::kStarted, id, EncodeAttestation(attestation));
+  return std::nullopt;
+}
+
+// Builds a cell under the default policy, up to the barrier, and reads what holds. Nothing is executed.
+void LauncherServer::Probe(std::uint64_t id) {
+  LaunchRequest request;
+  Call call;
+  std::vector<UniqueFd> streams;
+  for (int i = 0; i < 3; ++i) streams.emplace_back(open("/dev/null", O_RDWR | O_CLOEXEC));
+  auto policy = Policy("default");
+  if (!policy.ok()) {
+    Reply(MessageKind::kFailed, id, EncodeFailure(Refuse(approval::RefusalCode::kNoPolicy, "policy", std::string(policy.status().message()))));
+    return;
+  }
+  call.policy = *policy;
+  if (auto failure = StartCell(request, streams, call); failure.has_value()) {
+    Reply(MessageKind::kFailed, id, EncodeFailure(*failure));
+    return;
+  }
+  Reply(MessageKind::kProbe, id, EncodeAttestation(call.cell->Prove()));
+}
+
+void LauncherServer::Kill(std::uint64_t id) {
+  const auto found = calls_.find(id);
+  if (found == calls_.end()) return;
+  found->second.kill_asked = true;
+  found->second.cell->init().Kill();
+  Reap(id, found->second);
+}
+
+// Takes note of what has ended. The tool is reaped first: as a zombie it would keep the pid namespace, and init, from ending.
+void LauncherServer::Reap(std::uint64_t id, Call& call) {
+  const auto ended = [](const sandbox::ChildProcess& process) {
+    pollfd ready = {process.pidfd(), POLLIN, 0};
+    return poll(&ready, 1, 0) == 1;
+  };
+  if (!call.tool_gone && ended(call.cell->tool())) {
+    call.tool_gone = true;
+    const auto end = call.cell->tool().Wait();
+    ToolExit exit;
+    if (end.ok()) {
+      const rusage& usage = end->usage;
+      exit.signaled = end->signaled;
+      exit.status = end->status;
+      exit.usage.user_us = usage.ru_utime.tv_sec * 1'000'000 + usage.ru_utime.tv_usec;
+      exit.usage.system_us = usage.ru_stime.tv_sec * 1'000'000 + usage.ru_stime.tv_usec;
+      exit.usage.max_rss_kib = usage.ru_maxrss;
+    }
+    Reply(MessageKind::kExited, id, EncodeExit(exit));
+  }
+  if (call.tool_gone && !call.cell_gone && ended(call.cell->init())) {
+    call.cell_gone = call.cell->init().Wait().ok();
+  }
+  if (call.cell_gone && call.kill_asked) {
+    calls_.erase(id);
+    Reply(MessageKind::kGone, id, "");
+  }
+}
+
+bool LauncherServer::HandleMessage() {
+  auto message = ReceiveMessage(kSocketFd);
+  if (absl::IsAborted(message.status())) return true;
+  if (!message.ok()) return false;
+  const std::uint64_t id = message->call;
+  switch (message->kind) {
+    case MessageKind::kLaunch:
+      if (auto failure = Launch(std::move(*message)); failure.has_value()) {
+        Reply(MessageKind::kFailed, id, EncodeFailure(*failure));
+      }
+      return true;
+    case MessageKind::kKill: Kill(id); return true;
+    case MessageKind::kProbe: Probe(id); return true;
+    default: return false;  // a supervisor that speaks nonsense is not served
+  }
+}
+
+void LauncherServer::Serve() {
+  while (serving_) {
+    std::vector<pollfd> watched = {{kSocketFd, POLLIN, 0}};
+    std::vector<std::uint64_t> ids;
+    for (const auto& [id, call] : calls_) {
+      // A process that was reaped has no descriptor; poll ignores -1.
+      watched.push_back({call.tool_gone ? -1 : call.cell->tool().pidfd(), POLLIN, 0});
+      watched.push_back({call.tool_gone && !call.cell_gone ? call.cell->init().pidfd() : -1, POLLIN, 0});
+      ids.push_back(id);
+    }
+    if (poll(watched.data(), watched.size(), -1) < 0 && errno != EINTR) return;
+    for (std::size_t i = 0; i < ids.size(); ++i) {
+      if (watched[1 + 2 * i].revents == 0 && watched[2 + 2 * i].revents == 0) continue;
+      Reap(ids[i], calls_.at(ids[i]));
+    }
+    if (watched[0].revents != 0 && !HandleMessage()) return;
+  }
+}
+
+void ReplyHello(const std::string& fault) {
+  Message reply;
+  reply.body = fault;
+  SendMessage(kSocketFd, reply).IgnoreError();  // the supervisor sees the end of file
+}
+
+}  // namespace
+
+int LauncherMain() {
+  signal(SIGPIPE, SIG_IGN);
+  pollfd ready = {kSocketFd, POLLIN, 0};
+  while (poll(&ready, 1, -1) < 0 && errno == EINTR) continue;
+  auto hello = ReceiveMessage(kSocketFd);
+  if (!hello.ok() || hello->kind != MessageKind::kHello) return 125;
+  auto config = DecodeConfig(hello->body);
+  if (!config.has_value()) return 125;
+  // Settings first: an ordinary user's own files are not readable as anyone else's once in a user namespace.
+  auto settings = ReadLauncherSettings(*config);
+  if (!settings.ok()) {
+    ReplyHello(std::string(settings.status().message()));
+    return 125;
+  }
+  auto host = sandbox::EnterLauncher();
+  if (!host.ok()) {
+    ReplyHello(std::string(host.status().message()));
+    return 125;
+  }
+  prctl(PR_SET_NAME, "warder-launcher");
+  ReplyHello("");
+  LauncherServer(std::move(*config), std::move(*host), *settings).Serve();
+  return 0;
+}
+
+}  // namespace warder::supervisor
