@@ -1,0 +1,51 @@
+#include "sandbox/limits.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+namespace warder::sandbox {
+namespace {
+
+const ResourceLimit* Find(const std::vector<ResourceLimit>& list, int resource) {
+  const auto found = std::find_if(list.begin(), list.end(), [&](const ResourceLimit& limit) { return limit.resource == resource; });
+  return found == list.end() ? nullptr : &*found;
+}
+
+TEST(ResourceLimits, CoreFilesAreOffWhateverThePolicySays) {
+  const auto list = ResourceLimits({});
+  ASSERT_NE(Find(list, RLIMIT_CORE), nullptr);
+  EXPECT_EQ(Find(list, RLIMIT_CORE)->value.rlim_max, 0u);
+}
+
+TEST(ResourceLimits, CpuTimeIsRoundedUpAndTheHardLimitComesLater) {
+  Limits limits;
+  limits.cpu_ms = 1500;
+  const auto list = ResourceLimits(limits);
+  ASSERT_NE(Find(list, RLIMIT_CPU), nullptr);
+  EXPECT_EQ(Find(list, RLIMIT_CPU)->value.rlim_cur, 2u);
+  EXPECT_EQ(Find(list, RLIMIT_CPU)->value.rlim_max, 3u);
+}
+
+TEST(ResourceLimits, AbsentLimitsAreNotSet) {
+  const auto list = ResourceLimits({});
+  for (const int resource : {RLIMIT_CPU, RLIMIT_DATA, RLIMIT_NPROC, RLIMIT_NOFILE, RLIMIT_FSIZE}) {
+    EXPECT_EQ(Find(list, resource), nullptr) << resource;
+  }
+}
+
+TEST(ResourceLimits, EachPolicyLimitHasItsResource) {
+  Limits limits;
+  limits.memory_bytes = 1;
+  limits.processes = 2;
+  limits.open_files = 3;
+  limits.file_bytes = 4;
+  const auto list = ResourceLimits(limits);
+  EXPECT_EQ(Find(list, RLIMIT_DATA)->value.rlim_max, 1u);
+  EXPECT_EQ(Find(list, RLIMIT_NPROC)->value.rlim_max, 2u);
+  EXPECT_EQ(Find(list, RLIMIT_NOFILE)->value.rlim_max, 3u);
+  EXPECT_EQ(Find(list, RLIMIT_FSIZE)->value.rlim_max, 4u);
+}
+
+}  // namespace
+}  // namespace warder::sandbox
