@@ -83,6 +83,7 @@ absl::StatusOr<Terminal> Terminal::Take(sandbox::UniqueFd fd, const TerminalTrai
   termios raw = before;
   raw.c_iflag &= ~static_cast<tcflag_t>(IXON | IXOFF | ICRNL | INLCR | IGNCR | ISTRIP | PARMRK);
   raw.c_lflag &= ~static_cast<tcflag_t>(ICANON | ECHO | ECHONL | ISIG | IEXTEN);
+  raw.c_oflag &= ~static_cast<tcflag_t>(OPOST);
   raw.c_cc[VMIN] = 1;
   raw.c_cc[VTIME] = 0;
   // From here on the destructor puts things back.

@@ -109,10 +109,11 @@ expect 126 warder --workspace shop call jenkins_job --approve rules:rules.json -
 heading "Input that breaks the tool's schema is refused before anybody is asked"
 expect 126 warder --workspace shop call report --approve allow-all --input '{"month": "march"}'
 
+outside=$(dirname "$binary")/warder-was-here  # no directory of a cell
 heading "An attack that the cell stops: allowed, and still it gets nowhere"
 expect 0 warder --workspace shop call try_to_leave --approve allow-all \
-  --input "{\"tcp_port\": $port, \"unix_socket\": \"$room/host.sock\", \"pid\": $$, \"outside_file\": \"$room/outside.txt\"}"
-[[ ! -e outside.txt && ! -e /etc/warder-was-here && ! -e /usr/bin/warder-was-here ]] || wrong "a file got out"
+  --input "{\"tcp_port\": $port, \"unix_socket\": \"$room/host.sock\", \"pid\": $$, \"outside_file\": \"$outside\"}"
+[[ ! -e $outside && ! -e /etc/warder-was-here && ! -e /usr/bin/warder-was-here ]] || wrong "a file got out"
 if pgrep -x left-behind >/dev/null; then wrong "a child outlived its call"; fi
 note "Checked from outside: no such file was written, and no process named left-behind is alive."
 

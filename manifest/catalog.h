@@ -16,8 +16,8 @@
 namespace warder::manifest {
 
 inline constexpr std::size_t kMaxManifestBytes = 1u << 20;  // a thousand times a usual manifest
-inline constexpr std::size_t kMaxTools =
-    256;  // in one manifest; more than a model or a person can choose from
+// In one manifest; more than a model or a person can choose from.
+inline constexpr std::size_t kMaxTools = 256;
 inline constexpr std::size_t kMaxToolNameBytes = 64;  // what MCP clients take
 
 // Hosts offer the tools of their MCP servers under names with this prefix.
@@ -61,8 +61,10 @@ struct Catalog {
 // Reads `<workspace>/.basis/tools.json`, then `global_manifest` (may be ""); the workspace's entry
 // wins by name, and the same file reached twice is one source. A missing file means no tools; a
 // directory in its place is ignored; a link, FIFO, socket or device is refused; any fault in either
-// file fails the whole. Errors: those of ParseManifest, kPermissionDenied (unreadable),
-// kResourceExhausted (too large).
+// file fails the whole. The global one must stand the test of ReadTrustedFile.
+//
+// Errors: those of ParseManifest, kPermissionDenied (unreadable, not the operator's),
+//   kResourceExhausted (too large).
 absl::StatusOr<Catalog> LoadCatalog(const Workspace& workspace, const std::string& global_manifest);
 
 }  // namespace warder::manifest

@@ -37,9 +37,11 @@ struct TrustedFile {
 // Reads `path` if it is a regular file owned by root or the running user, writable by nobody else,
 // and outside every workspace of `config`; at most `limit_bytes`. The directories above it must be
 // such, too (one above its own may be sticky, as /tmp is). A link is followed when its own
-// directory stands the same test. Errors: kNotFound, kPermissionDenied (names the file, what is
-// wrong, and the chmod/chown that mends it), kInvalidArgument
-//   (no regular file, path that cannot be one), kResourceExhausted; rarely those of OpenHostPath.
+// directory stands the same test.
+//
+// Errors: kNotFound, kPermissionDenied (names the file, what is wrong, and the chmod/chown that
+//   mends it), kInvalidArgument (no regular file, path that cannot be one), kResourceExhausted;
+//   rarely those of OpenHostPath.
 absl::StatusOr<TrustedFile> ReadTrustedFile(const Config& config, const std::string& path,
                                             std::size_t limit_bytes = 1u << 20);
 

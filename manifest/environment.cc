@@ -229,6 +229,11 @@ absl::StatusOr<std::string> VariableReader::Expand(std::string_view text, std::s
                         "environment.readable of %s",
                         field, Quoted(policy_.name), Quoted(refused), FileOf(policy_)));
   }
+  if (absl::IsNotFound(expanded.status())) {
+    // A manifest that cannot be expanded is a fault of the call; "not found" is kept for files.
+    const std::string message(expanded.status().message());
+    return absl::InvalidArgumentError(absl::StrFormat("%s: %s", field, message));
+  }
   if (!expanded.ok()) return WithPrefix(expanded.status(), field);
   for (std::string& name : names) {
     if (std::find(names_.begin(), names_.end(), name) == names_.end()) {

@@ -40,9 +40,9 @@ class VariableReader {
   VariableReader(const VariableMap& inherited, const NamedPolicy& policy);
 
   // `field` is where `text` stands, for messages.
-  // Errors: those of manifest::Expand; kPermissionDenied for a variable that environment.readable
-  // leaves out, also when
-  //   the text has a default for it; kInvalidArgument when the result holds a NUL.
+  // Errors: kInvalidArgument for all faults of manifest::Expand, an unset variable among them, and
+  //   when the result holds a NUL; kPermissionDenied for a variable that environment.readable
+  //   leaves out, also when the text has a default for it.
   absl::StatusOr<std::string> Expand(std::string_view text, std::string_view field);
 
   // In the order in which they were first read.
@@ -63,9 +63,8 @@ using NamedValues = std::vector<std::pair<std::string, std::string>>;
 // `from_manifest` (already expanded).
 //
 // Errors: kInvalidArgument (a name that is empty, holds '=' or NUL, or stands in one layer twice; a
-// value with NUL),
-//   kPermissionDenied (a loader name from the manifest without the policy's leave). Never with a
-//   value.
+//   value with NUL), kPermissionDenied (a loader name from the manifest without the policy's
+//   leave). Never with a value.
 absl::StatusOr<std::vector<Variable>> LayerEnvironment(const NamedPolicy& policy,
                                                        const VariableMap& inherited,
                                                        const NamedValues& cell,

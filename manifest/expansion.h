@@ -23,10 +23,11 @@ using VariableLookup = std::function<std::optional<std::string>(std::string_view
 
 // Expands `text` once; what a variable holds is not expanded again. `:-` covers unset and empty; a
 // bare `$` is literal. Names of the variables that were read are appended to `names` (when given),
-// in order, each once. Errors: kInvalidArgument (empty `${}`, unclosed `${`, bad name, nested `${`
-// in a default), kNotFound (unset without a
-//   default), kResourceExhausted (more than kMaxExpandedBytes). Messages name the variable or the
-//   fault, never the text or a value.
+// in order, each once.
+//
+// Errors: kInvalidArgument (empty `${}`, unclosed `${`, bad name, nested `${` in a default),
+//   kNotFound (unset without a default), kResourceExhausted (more than kMaxExpandedBytes). Messages
+//   name the variable or the fault, never the text or a value.
 absl::StatusOr<std::string> Expand(std::string_view text, const VariableLookup& lookup,
                                    std::vector<std::string>* names = nullptr);
 

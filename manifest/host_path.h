@@ -30,10 +30,9 @@ struct HostPath {
 // open.
 //
 // Errors say what is wrong and not with which path, because a path may hold a secret: kNotFound,
-// kInvalidArgument (link of
-//   /proc, link loop, file of procfs, name too long), kPermissionDenied (directory that may not be
-//   searched), kAborted (moved while it was opened), kResourceExhausted (descriptors),
-//   kFailedPrecondition (no /proc, no openat2).
+//   kInvalidArgument (link of /proc, link loop, file of procfs, name too long), kPermissionDenied
+//   (directory that may not be searched), kAborted (moved while it was opened), kResourceExhausted
+//   (descriptors), kFailedPrecondition (no /proc, no openat2).
 // Source: openat2(2), RESOLVE_NO_MAGICLINKS, since Linux 5.6.
 absl::StatusOr<HostPath> OpenHostPath(int base_fd, const std::string& path);
 
@@ -43,7 +42,7 @@ class CellView {
   CellView(const Workspace& workspace, const NamedPolicy& policy);
 
   // Errors: kPermissionDenied when `real_path` is outside the workspace and all grants, or hidden:
-  // names policy and path.
+  //   names policy and path.
   absl::Status Check(const std::string& real_path) const;
 
   // Check() for `target`, and before it for every link that the last name of `written` (absolute)

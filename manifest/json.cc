@@ -17,8 +17,7 @@ namespace warder::manifest {
 namespace {
 
 constexpr std::size_t kDoubleDigits = 17;  // more significant digits never survive a double
-constexpr double kWholeNumbersEnd =
-    9007199254740992.0;                 // 2^53: a double holds every whole number below
+constexpr double kWholeNumbersEnd = 9007199254740992.0;  // 2^53: exact below
 constexpr int kNumberOverflowId = 406;  // nlohmann's exception for a number beyond a double
 constexpr std::string_view kSyntaxMark = "syntax error while parsing ";  // of nlohmann's messages
 constexpr std::string_view kRounded =

@@ -60,10 +60,10 @@ class JsonPositions {
 // commas, trailing bytes, a byte order mark, invalid UTF-8, lone surrogates, an escaped or raw NUL,
 // NaN, infinities, and numbers that a double or a 64-bit integer would round are all refused.
 //
+// `source` is what to call the document in messages. `positions`, when given, is filled on success.
+//
 // Errors: kInvalidArgument with "SOURCE:LINE:COLUMN: what"; kResourceExhausted, same form, when a
-// limit is passed.
-//   A message may name keys, never values. `source` is what to call the document in messages.
-//   `positions`, when given, is filled on success.
+//   limit is passed. A message may name keys, never values.
 absl::StatusOr<Json> ParseStrictJson(std::string_view bytes, std::string_view source,
                                      const JsonLimits& limits = {},
                                      JsonPositions* positions = nullptr);

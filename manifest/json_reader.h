@@ -41,15 +41,14 @@ class JsonObjectReader {
   JsonObjectReader(const Json& value, const JsonPositions& positions, std::string source,
                    std::string pointer = "", std::string label = "", std::string path = "");
 
-  // A fault when the member is not there. For members that Object(), EachObject() or EachNamed()
-  // read.
+  // A fault when the member is not there. Before Value(), Object(), EachObject() and EachNamed().
   void Require(std::string_view name);
 
   // True when the member is there. Makes the key known.
   bool Has(std::string_view name);
 
-  // Required members without a second form; "Optional" ones are nullopt when absent. A null is
-  // never "absent".
+  // A member without "Optional" is required. The others are nullopt when absent; a null is not
+  // absent.
   std::string String(std::string_view name);
   std::optional<std::string> OptionalString(std::string_view name);
   // Whole numbers, bounds included. 3.0 is not a whole number.
@@ -116,8 +115,7 @@ class JsonObjectReader {
   std::string source_;
   std::string pointer_;
   std::string label_;
-  std::string
-      path_;  // of this object below the label: "filesystem.read[2]"; "" for the labelled object
+  std::string path_;  // of this object below the label: "filesystem.read[2]"
   std::vector<std::string> known_;
   absl::Status fault_;
 };

@@ -26,9 +26,9 @@ bool OthersMayChange(const HostPath& file);
 // Copies it to sealed memory when others may change it, or when a cell may (`view`); else holds the
 // host's file, whose digest is remembered for this process by device, inode, size and times.
 // Errors: kPermissionDenied (no permission to read, not executable, noexec mount), kInvalidArgument
-// (not a regular file),
-//   kResourceExhausted (above kMaxProgramBytes, memory, descriptors), kAborted (changed while it
-//   was read), kFailedPrecondition (executable memory switched off on this host).
+//   (not a regular file), kResourceExhausted (above kMaxProgramBytes, memory, descriptors),
+//   kAborted (changed while it was read), kFailedPrecondition (executable memory switched off on
+//   this host).
 // Source: memfd_create(2), fcntl(2) "File Sealing".
 absl::StatusOr<PinnedFile> Pin(const HostPath& file, const CellView& view, FileRole role,
                                std::string written);

@@ -16,21 +16,26 @@
 
 namespace warder::manifest {
 
-// Which variables of the supervisor's environment reach a tool, and what a manifest may do with variables.
+// Which variables of the supervisor's environment reach a tool, and what a manifest may do with
+// variables.
 struct EnvironmentPolicy {
-  bool inherit_all = false;                       // policy `trusted`
-  std::vector<std::string> baseline;              // names; a trailing '*' matches a prefix ("LC_*")
-  std::vector<std::pair<std::string, std::string>> fixed;  // the operator's fixed command environment
-  std::optional<std::vector<std::string>> readable;  // variables that `${VAR}` may read; absent: any
-  std::vector<std::string> loader_names;          // names like LD_PRELOAD that a manifest may set all the same
-  bool trusted_path_only = false;                 // a bare program name is looked up in root-owned directories only
+  bool inherit_all = false;           // policy `trusted`
+  std::vector<std::string> baseline;  // names; a trailing '*' matches a prefix ("LC_*")
+  // The operator's fixed command environment, name and value.
+  std::vector<std::pair<std::string, std::string>> fixed;
+  // Names that `${VAR}` may read, patterns as in `baseline`; absent: any.
+  std::optional<std::vector<std::string>> readable;
+  // Names like LD_PRELOAD that a manifest may set all the same.
+  std::vector<std::string> loader_names;
+  // A bare program name is looked up in root-owned directories only.
+  bool trusted_path_only = false;
 };
 
 struct ApprovalPolicy {
-  std::string approver = "ask";         // "ask", "allow-all", "deny-all", "rules" or "program"
-  std::vector<std::string> program;     // argv of the approver program, absolute path first
+  std::string approver = "ask";      // "ask", "allow-all", "deny-all", "rules" or "program"
+  std::vector<std::string> program;  // argv of the approver program, absolute path first
   std::uint64_t ask_timeout_ms = 300'000;
-  std::uint64_t use_by_ms = 60'000;     // from the decision to the start
+  std::uint64_t use_by_ms = 60'000;  // from the decision to the start
   bool session_grants = false;
 };
 
@@ -46,10 +51,12 @@ struct NamedPolicy {
   ApprovalPolicy approval;
 };
 
-// Loads policy `name` from `config`: an operator's file `policies/NAME.json`, else the shipped one. `extends` is followed (depth 8).
-// Lists merge, scalars of the extending file win, limits only tighten.
-// Errors: kNotFound (with the names there are), kInvalidArgument "FILE:LINE:COLUMN: field: what", kPermissionDenied (file not
-//   trusted: says owner or mode).
+// Loads policy `name` from `config`: an operator's file `policies/NAME.json`, else the shipped one.
+// `extends` is followed (depth 8): lists merge, scalars of the extending file win, limits only
+// tighten. An operator's file may extend the shipped policy of its own name.
+//
+// Errors: kNotFound (with the names there are), kInvalidArgument "FILE:LINE:COLUMN: field: what",
+//   kPermissionDenied (file not trusted: says owner or mode).
 absl::StatusOr<NamedPolicy> LoadPolicy(const Config& config, std::string_view name);
 
 // The names that LoadPolicy finds, sorted, abstract ones left out.
@@ -58,8 +65,8 @@ absl::StatusOr<std::vector<std::string>> ListPolicies(const Config& config);
 // One row of bindings.json. An absent field matches anything.
 struct Binding {
   std::optional<std::string> tool;
-  std::optional<std::string> workspace;    // absolute path; a trailing "/**" covers what lies below
-  std::optional<std::string> caller;       // "cli", later principals of the daemon
+  std::optional<std::string> workspace;  // absolute path; a trailing "/**" covers what lies below
+  std::optional<std::string> caller;     // "cli", later principals of the daemon
   std::optional<SideEffect> side_effect;
   std::string policy;
   std::string reason;
@@ -75,9 +82,11 @@ struct BindingQuery {
 // Operator's `bindings.json` if there is one, else the shipped one.
 absl::StatusOr<std::vector<Binding>> LoadBindings(const Config& config);
 
-// The most specific match (most fields named; tool, then workspace, then caller, then side_effect breaks ties; the longer
-// workspace wins). Errors: kNotFound when none matches, kInvalidArgument when two equally specific ones name different policies.
-absl::StatusOr<Binding> SelectBinding(const std::vector<Binding>& bindings, const BindingQuery& query);
+// The most specific match (most fields named; tool, then workspace, then caller, then side_effect
+// breaks ties; the longer workspace wins). Errors: kNotFound when none matches, kInvalidArgument
+// when two equally specific ones name different policies.
+absl::StatusOr<Binding> SelectBinding(const std::vector<Binding>& bindings,
+                                      const BindingQuery& query);
 
 }  // namespace warder::manifest
 

@@ -85,8 +85,7 @@ struct CallContext {
 // resolves program, "#!" chain and cwd, hashes and pins.
 //
 // Errors: kInvalidArgument (input not JSON, schema violation, expansion, cwd not a directory, not a
-// program, path through
-//   /proc), kNotFound (program, interpreter or cwd; a variable without a value; for a bare name the
+//   program, path through /proc), kNotFound (program, interpreter or cwd; for a bare name the
 //   directories searched are named), kPermissionDenied (not executable, out of a cell's view,
 //   loader variable without leave, variable that the policy does not let be read), kAborted (a file
 //   changed meanwhile), kResourceExhausted, kFailedPrecondition (this host lacks /proc, openat2 or

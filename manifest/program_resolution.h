@@ -38,9 +38,8 @@ struct ResolvedProgram {
 // command or the "#!" line has it, because programs find themselves by it.
 //
 // Errors: kNotFound (program, interpreter), kPermissionDenied (not executable, not readable, not in
-// view of a cell),
-//   kInvalidArgument (not a program, link of /proc, relative interpreter, too many scripts),
-//   kResourceExhausted, kAborted, kFailedPrecondition.
+//   view of a cell), kInvalidArgument (not a program, link of /proc, relative interpreter, too many
+//   scripts), kResourceExhausted, kAborted, kFailedPrecondition.
 absl::StatusOr<ResolvedProgram> ResolveProgram(const ProgramRequest& request, const CellView& view);
 
 }  // namespace warder::manifest

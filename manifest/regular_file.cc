@@ -1,6 +1,7 @@
 #include "manifest/regular_file.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>

@@ -2,8 +2,7 @@
 #ifndef WARDER_MANIFEST_REGULAR_FILE_H_
 #define WARDER_MANIFEST_REGULAR_FILE_H_
 
-#include <sys/stat.h>
-
+#include <cstddef>
 #include <string>
 
 #include "absl/status/statusor.h"
@@ -15,8 +14,7 @@ namespace warder::manifest {
 // messages.
 //
 // Errors: kInvalidArgument (no regular file: says what it is), kPermissionDenied,
-// kResourceExhausted (above
-//   `limit_bytes`, or no descriptors), kInternal (read error).
+//   kResourceExhausted (above `limit_bytes`, or no descriptors), kInternal (read error).
 absl::StatusOr<std::string> ReadRegularFile(int fd, const std::string& name,
                                             std::size_t limit_bytes);
 

@@ -11,7 +11,6 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <set>
 #include <utility>
 
 #include "absl/strings/str_format.h"
@@ -166,6 +165,15 @@ absl::StatusOr<CheckedRules> Check(const SyscallPolicy& policy) {
   return CheckedRules{*std::move(allow), *std::move(deny)};
 }
 
+// A call that is not allowed gets ENOSYS anyway.
+void DropNeedlessDenials(CheckedRules& rules) {
+  std::erase_if(rules.deny, [&](const auto& entry) {
+    return !rules.allow.contains(entry.first) &&
+           std::all_of(entry.second.begin(), entry.second.end(),
+                       [](const FlatRule& rule) { return rule.action == SCMP_ACT_ERRNO(ENOSYS); });
+  });
+}
+
 absl::Status LibseccompError(const char* step, int result) {
   return absl::InternalError(
       absl::StrFormat("libseccomp: %s: %s", step, std::strerror(std::abs(result))));
@@ -203,13 +211,14 @@ absl::StatusOr<std::vector<sock_filter>> Compile(std::uint32_t default_action,
   // 2 sorts the calls into a binary tree: a dozen comparisons for a call instead of three hundred.
   result = seccomp_attr_set(context.get(), SCMP_FLTATR_CTL_OPTIMIZE, 2);
   if (result != 0) return LibseccompError("SCMP_FLTATR_CTL_OPTIMIZE", result);
-  for (const auto& [number, of_call] : rules) {
-    for (const FlatRule& rule : of_call) {
+  // Highest number first: libseccomp walks its list from the lowest for every rule that it adds.
+  for (auto entry = rules.rbegin(); entry != rules.rend(); ++entry) {
+    for (const FlatRule& rule : entry->second) {
       std::vector<scmp_arg_cmp> when;
       for (const auto& [index, match] : rule.when) {
         when.push_back({index, SCMP_CMP_MASKED_EQ, match.mask, match.value});
       }
-      result = seccomp_rule_add_exact_array(context.get(), rule.action, number,
+      result = seccomp_rule_add_exact_array(context.get(), rule.action, entry->first,
                                             static_cast<unsigned>(when.size()), when.data());
       if (result != 0) return LibseccompError(rule.source->name.c_str(), result);
     }
@@ -220,8 +229,9 @@ absl::StatusOr<std::vector<sock_filter>> Compile(std::uint32_t default_action,
 }  // namespace
 
 absl::StatusOr<SyscallFilter> CompileSyscallFilter(const SyscallPolicy& policy) {
-  const absl::StatusOr<CheckedRules> rules = Check(policy);
+  absl::StatusOr<CheckedRules> rules = Check(policy);
   if (!rules.ok()) return rules.status();
+  DropNeedlessDenials(*rules);
   absl::StatusOr<std::vector<sock_filter>> allow = Compile(SCMP_ACT_ERRNO(ENOSYS), rules->allow);
   if (!allow.ok()) return allow.status();
   absl::StatusOr<std::vector<sock_filter>> deny = Compile(SCMP_ACT_ALLOW, rules->deny);

@@ -26,9 +26,8 @@ struct SyscallFilter {
 // Compiles `policy` for the native ABI.
 //
 // Errors: kInvalidArgument (unknown call name, bad argument index, value outside mask, conditions
-// that exclude each
-//   other, the same call on both lists with no condition, two deny rules that can both match and
-//   differ in what they do), kInternal (libseccomp failed; text says where).
+//   that exclude each other, the same call on both lists with no condition, two deny rules that can
+//   both match and differ in what they do), kInternal (libseccomp failed; text says where).
 // Source: seccomp(2), seccomp_rule_add(3).
 absl::StatusOr<SyscallFilter> CompileSyscallFilter(const SyscallPolicy& policy);
 

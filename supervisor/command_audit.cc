@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include <deque>
+#include <initializer_list>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <unordered_map>
@@ -40,6 +41,16 @@ class Tools {
   std::unordered_map<std::string, std::string> tools_;
 };
 
+// The members `names` that are there, with spaces between them.
+std::string Words(const Json& record, std::initializer_list<const char*> names) {
+  std::string text;
+  for (const char* name : names) {
+    const std::string word = Member(record, name);
+    if (!word.empty()) text += (text.empty() ? "" : " ") + word;
+  }
+  return text;
+}
+
 // What happened, in a few words. Texts in the log are visible already.
 std::string Summary(const Json& record) {
   const std::string event = Member(record, "event");
@@ -47,19 +58,19 @@ std::string Summary(const Json& record) {
     const std::string policy = record.contains("policy") ? Member(record["policy"], "name") : "";
     return absl::StrFormat("policy %s, argv %s", policy, Member(record, "argv"));
   }
-  if (event == "decision") {
-    return absl::StrFormat("%s by %s %s", Member(record, "verdict"), Member(record, "approver"),
-                           Member(record, "reason"));
-  }
+  if (event == "decision") return Words(record, {"verdict", "approver", "reason"});
   if (event == "outcome") {
-    return absl::StrFormat("%s %s%s in %s ms", Member(record, "ending"), Member(record, "code"),
-                           Member(record, "signal"), Member(record, "duration_ms"));
+    const std::string duration = Member(record, "duration_ms");
+    return Words(record, {"ending", "code", "signal", "step", "reason"}) + ", " + duration + " ms";
   }
-  if (event == "refusal" || event == "rejected") {
-    return absl::StrFormat("%s: %s", Member(record, "code"), Member(record, "reason"));
-  }
-  return event == "repaired" ? Member(record, "removed_bytes") + " bytes of a torn line removed"
-                             : "";
+  if (event == "repaired") return Member(record, "removed_bytes") + " bytes of a torn line removed";
+  return Words(record, {"code", "reason"});
+}
+
+// "2026-01-31T12:00:00Z": the log has nanoseconds.
+std::string Second(const std::string& time) {
+  constexpr std::size_t kUntilSeconds = 19;
+  return time.size() > kUntilSeconds ? time.substr(0, kUntilSeconds) + "Z" : time;
 }
 
 // The records that the flags ask for, oldest first.
@@ -91,7 +102,7 @@ int RunAuditShow(const Options& options) {
   }
   Table table({"SEQ", "TIME", "EVENT", "TOOL", "WHAT"});
   for (const auto& [tool, record] : *records) {
-    table.Add({Member(record, "seq"), Member(record, "time"), Member(record, "event"), tool,
+    table.Add({Member(record, "seq"), Second(Member(record, "time")), Member(record, "event"), tool,
                Summary(record)});
   }
   return Print(table.Render(TerminalColumns(STDOUT_FILENO)));

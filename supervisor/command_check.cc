@@ -80,10 +80,11 @@ void CheckTools(const Places& places, Findings* findings) {
   findings->tools = catalog->tools.size();
 }
 
-void CheckPolicies(const manifest::Config& config, Findings* findings) {
+// Returns the names of those that there are, also of broken ones.
+std::vector<std::string> CheckPolicies(const manifest::Config& config, Findings* findings) {
   const auto names = manifest::ListPolicies(config);
   findings->Take(names.status());
-  if (!names.ok()) return;
+  if (!names.ok()) return {};
   for (const std::string& name : *names) {
     const auto policy = manifest::LoadPolicy(config, name);
     findings->Take(policy.status());
@@ -95,11 +96,16 @@ void CheckPolicies(const manifest::Config& config, Findings* findings) {
     }
     ++findings->policies;
   }
+  return *names;
+}
+
+void CheckRules(const manifest::Config& config, const std::vector<std::string>& policies,
+                Findings* findings) {
   const auto rules = LoadRules(config, std::nullopt);
   findings->Take(rules.status());
   if (!rules.ok()) return;
   findings->rules = rules->rules().size();
-  for (const std::string& name : *names) findings->Take(LoadRules(config, name).status());
+  for (const std::string& name : policies) findings->Take(LoadRules(config, name).status());
 }
 
 std::string Count(std::size_t count, const char* one, const char* many) {
@@ -114,7 +120,7 @@ int RunCheck(const Options& options) {
   Findings findings;
   CheckTools(*places, &findings);
   findings.Take(manifest::LoadBindings(places->config).status());
-  CheckPolicies(places->config, &findings);
+  CheckRules(places->config, CheckPolicies(places->config, &findings), &findings);
 
   const int code = findings.errors.empty() ? kExitOk : kExitProblems;
   if (options.json) {

@@ -44,8 +44,8 @@ constexpr Fix kFixes[] = {
      "parameter"},
     {"seccomp", "use a kernel with CONFIG_SECCOMP_FILTER=y"},
     {"control group",
-     "memory and processes are held by resource limits here; a policy accepts that with "
-     "`without_cgroup`: degrade"},
+     "the policy refuses hosts where only resource limits hold memory and processes; where that is "
+     "enough, let it say `without_cgroup`: degrade"},
     {"file view", "in a container, allow mount(2) and pivot_root(2) to a user namespace"},
 };
 
@@ -194,9 +194,7 @@ std::string ToText(const Examination& found, int columns) {
   text += places.Render(columns) + "\n";
   Table layers({"LAYER", "STATE", "PROOF"});
   for (const Layer& layer : found.layers) {
-    std::string proof = layer.proof;
-    if (layer.state == LayerState::kDegraded) proof += " -> " + RemedyFor(layer);
-    layers.Add({layer.name, sandbox::LayerStateName(layer.state), proof});
+    layers.Add({layer.name, sandbox::LayerStateName(layer.state), layer.proof});
   }
   if (!found.layers.empty()) text += layers.Render(columns) + "\n";
   for (const std::string& problem : found.problems) text += "problem: " + SafeLine(problem) + "\n";

@@ -157,7 +157,8 @@ std::string PathTable(const sandbox::FilesystemPolicy& filesystem, int columns) 
 
 std::string LimitTable(const sandbox::Limits& limits, int columns) {
   Table table({"LIMIT", "VALUE"});
-  for (const auto& [name, value] : LimitsJson(limits).items()) {
+  const Json values = LimitsJson(limits);  // outlives the loop, which only refers to it
+  for (const auto& [name, value] : values.items()) {
     table.Add({name, value.is_null() ? "none" : value.dump()});
   }
   return table.Render(columns);

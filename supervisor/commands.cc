@@ -29,6 +29,7 @@ absl::StatusOr<std::string> AbsoluteFlag(const char* flag, const std::string& va
 }  // namespace
 
 void Complain(std::string_view message) {
+  while (message.ends_with('\n')) message.remove_suffix(1);
   // Nobody is left to tell when stderr itself cannot be written.
   WriteAll(STDERR_FILENO, "warder: " + SafeText(message) + "\n").IgnoreError();
 }

@@ -67,26 +67,26 @@ void SetWorkingDirectoryVariable(PreparedCall* call) {
 
 // True when it is the input that PrepareCall has refused. Only asked after a failure.
 bool IsInputFault(const manifest::ToolSpec& tool, const std::string& input) {
+  if (input.empty()) return false;  // stands for {}
   const auto value = manifest::ParseStrictJson(input, "input");
-  return !value.ok() || !tool.input_schema->Check(*value).ok();
+  return !value.ok() || !value->is_object() || !tool.input_schema->Check(*value).ok();
 }
 
-bool IsRefusal(const absl::Status& status) {
-  return absl::IsInvalidArgument(status) || absl::IsPermissionDenied(status) ||
-         absl::IsResourceExhausted(status) || absl::IsFailedPrecondition(status);
-}
-
-// What a failed preparation means for the caller; a Status when the fault is Warder's own.
-absl::StatusOr<Prepared> RejectPreparation(const absl::Status& status, bool input_fault) {
+// What a failed preparation means for the caller; a Status when the fault is Warder's own or the
+// host's. `code` is for what the call itself does wrong.
+absl::StatusOr<Prepared> RejectPreparation(const absl::Status& status, RefusalCode code) {
   std::string reason(status.message());
-  if (absl::IsNotFound(status)) {
+  if (absl::IsAborted(status)) return Refuse(RefusalCode::kChanged, std::move(reason));
+  if (absl::IsNotFound(status)) {  // a program: as a shell says it
     Rejection rejection = Refuse(RefusalCode::kNotRunnable, reason);
     rejection.ending = CouldNotStart{"find the program", ENOENT, std::move(reason)};
     return rejection;
   }
-  if (!IsRefusal(status)) return status;
-  return Refuse(input_fault ? RefusalCode::kInvalidInput : RefusalCode::kNotRunnable,
-                std::move(reason));
+  if (absl::IsInvalidArgument(status) || absl::IsPermissionDenied(status) ||
+      absl::IsResourceExhausted(status)) {
+    return Refuse(code, std::move(reason));
+  }
+  return status;
 }
 
 absl::StatusOr<Prepared> Finish(absl::StatusOr<PreparedCall> call, const CallRequest& request) {
@@ -98,15 +98,18 @@ absl::StatusOr<Prepared> Finish(absl::StatusOr<PreparedCall> call, const CallReq
 absl::StatusOr<Prepared> PrepareTool(const manifest::ToolSpec& tool, const CallRequest& request,
                                      const manifest::CallContext& context) {
   auto call = manifest::PrepareCall(tool, context, request.input);
-  if (!call.ok()) return RejectPreparation(call.status(), IsInputFault(tool, request.input));
+  if (!call.ok()) {
+    const bool input = IsInputFault(tool, request.input);
+    return RejectPreparation(call.status(),
+                             input ? RefusalCode::kInvalidInput : RefusalCode::kNotRunnable);
+  }
   return Finish(std::move(call), request);
 }
 
 absl::StatusOr<Prepared> PrepareExec(const CallRequest& request,
                                      const manifest::CallContext& context) {
-  const std::string& cwd = request.cwd.empty() ? context.workspace->path : request.cwd;
-  auto call = manifest::PrepareCommand(request.command, cwd, context);
-  if (!call.ok()) return RejectPreparation(call.status(), false);
+  auto call = manifest::PrepareCommand(request.command, request.cwd, context);
+  if (!call.ok()) return RejectPreparation(call.status(), RefusalCode::kNotRunnable);
   return Finish(std::move(call), request);
 }
 

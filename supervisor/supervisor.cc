@@ -75,7 +75,7 @@ void TakeWatched(Watched watched, Outcome* outcome) {
 
 Ending EndingOf(LaunchFailure failure) {
   if (!failure.refused) return std::move(failure.could_not_start);
-  return Refusal{RefusalCode::kSandboxUnavailable, std::move(failure.could_not_start.detail)};
+  return Refusal{failure.refusal, std::move(failure.could_not_start.detail)};
 }
 
 }  // namespace

@@ -242,9 +242,10 @@ asio::awaitable<absl::Status> Run(std::shared_ptr<State> state, RunningTool& too
   Start(state, Kill(*state, tool));
   while (!Gone(*state)) co_await SleepUntil(*state, Clock::time_point::max());
   co_await Join(*state);
-  if (state->fault) co_return absl::InternalError("watch: a coroutine failed");
   if (state->exit && !state->exit->ok()) co_return state->exit->status();
-  co_return *state->killed;
+  if (state->killed && !state->killed->ok()) co_return *state->killed;
+  if (state->fault || !state->exit) co_return absl::InternalError("watch: a coroutine failed");
+  co_return absl::OkStatus();
 }
 
 Watched Collect(State& state, Ending ending) {

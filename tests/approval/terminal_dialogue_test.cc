@@ -32,7 +32,7 @@ Ticket SmallTicket() {
   ticket.tool = "small";
   ticket.shown_argv = ticket.argv = {"/bin/true"};
   ticket.asked_at_ms = BoottimeMs();
-  ticket.ask_deadline_ms = ticket.asked_at_ms + 10'000;
+  ticket.ask_deadline_ms = ticket.asked_at_ms + 60'000;
   return ticket;
 }
 
@@ -217,7 +217,7 @@ TEST_F(Dialogue, TheDeadlineFailsWithItsOwnCode) {
 
 TEST_F(Dialogue, TheTimeThatIsLeftIsShown) {
   Ask(SmallTicket(), Keys("d"));
-  EXPECT_THAT(terminal_.screen(), HasSubstr("1/1  9 s left"));
+  EXPECT_THAT(terminal_.screen(), ::testing::ContainsRegex("1/1  5[0-9] s left"));
 }
 
 TEST_F(Dialogue, NoEscapeOnTheScreenComesFromTheTicket) {

@@ -151,7 +151,7 @@ TEST(VariableReader, UnsetVariableIsNamedWithItsField) {
   const VariableMap inherited;
   VariableReader reader(inherited, policy);
   const absl::Status status = reader.Expand("x${NOPE}y", "command[3]").status();
-  EXPECT_TRUE(absl::IsNotFound(status)) << status;
+  EXPECT_TRUE(absl::IsInvalidArgument(status)) << status;
   EXPECT_THAT(std::string(status.message()), HasSubstr("command[3]: "));
   EXPECT_THAT(std::string(status.message()), HasSubstr("NOPE"));
   EXPECT_THAT(reader.names(), IsEmpty());

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_format.h"
 #include "manifest/digest.h"
 #include "tests/support/call_fixture.h"
 #include "tests/support/temp_tree.h"
@@ -215,7 +216,7 @@ TEST_F(ProgramResolution, InterpreterThatIsAScriptIsFollowedToo) {
 TEST_F(ProgramResolution, AsManyScriptsInARowAsTheKernelTakes) {
   std::string interpreter = "/bin/echo";
   for (std::size_t i = 1; i <= kMaxScripts; ++i) {
-    interpreter = tree_.Script("s" + std::to_string(i), "#!" + interpreter + "\n");
+    interpreter = tree_.Script(absl::StrFormat("s%d", i), absl::StrFormat("#!%s\n", interpreter));
   }
   EXPECT_TRUE(Resolve({interpreter}).ok());
   const std::string last = tree_.Script("last", "#!" + interpreter + "\n");

@@ -51,7 +51,7 @@ TEST(CloneTree, IdMapGivesFilesToTheCellAndWritesAsTheOwner) {
   if (geteuid() != 0) GTEST_SKIP() << "id-mapped mounts of host file systems need root";
   const ScratchDirectory directory;
   directory.Write("file", "x");
-  ASSERT_EQ(chown((directory.path() + "/file").c_str(), 4321, 4321), 0);
+  for (const char* path : {"", "/file"}) ASSERT_EQ(chown((directory.path() + path).c_str(), 4321, 4321), 0);
   EXPECT_EQ(InLauncher([&](const Host&) -> std::string {
               auto source = OpenPath(AT_FDCWD, directory.path());
               auto tree = CloneTree(source->get(), {.access = PathAccess::kReadWrite, .map = IdMap{4321, 4321, 77'777, 77'777}}, "test");

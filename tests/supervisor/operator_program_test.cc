@@ -48,10 +48,9 @@ TEST(OperatorProgram, HasNoDescriptorButItsThree) {
   const int leak =
       ::open("/dev/null", O_RDONLY);  // NOLINT(android-cloexec-open): inherited on purpose
   ASSERT_GE(leak, 3);
-  const WatchedRun run = WatchShell("echo /proc/$$/fd/*");
+  const WatchedRun run = WatchShell("ls /proc/$$/fd");
   ::close(leak);
-  EXPECT_THAT(OutputOf(run),
-              ::testing::MatchesRegex("/proc/[0-9]+/fd/0 /proc/[0-9]+/fd/1 /proc/[0-9]+/fd/2\n"));
+  EXPECT_EQ(OutputOf(run), "0\n1\n2\n");
 }
 
 TEST(OperatorProgram, HasASessionOfItsOwnAndNoTerminal) {
@@ -65,7 +64,9 @@ TEST(OperatorProgram, HasASessionOfItsOwnAndNoTerminal) {
 TEST(OperatorProgram, StartsWithDefaultSignals) {
   ::signal(SIGPIPE, SIG_IGN);
   const WatchedRun run = WatchShell("grep -E '^Sig(Blk|Ign):' /proc/self/status");
-  EXPECT_EQ(OutputOf(run), "SigBlk:\t0000000000000000\nSigIgn:\t0000000000000000\n");
+  // 32 and 33 are glibc's own: posix_spawn leaves them ignored.
+  EXPECT_THAT(OutputOf(run),
+              ::testing::MatchesRegex("SigBlk:\t0+\nSigIgn:\t0000000(0|1)(0|8)0000000\n"));
 }
 
 TEST(OperatorProgram, WhatCannotBeStartedIsAnError) {
@@ -107,7 +108,7 @@ TEST(OperatorProgram, DiesWithTheProcessThatStartedIt) {
   testing::AdoptOrphans();
   int pids[2];
   ASSERT_EQ(::pipe2(pids, O_CLOEXEC), 0);
-  const pid_t starter = testing::StartChild([&] {
+  const pid_t starter = testing::StartChild([&]() -> int {
     asio::io_context loop;
     ChildStdio stdio = NullStdio();
     stdio.out.Reset(::dup(pids[1]));

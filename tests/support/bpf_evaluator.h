@@ -20,8 +20,7 @@ using BpfProgram = std::span<const sock_filter>;
 // Runs `program` on `data` and gives its SECCOMP_RET_* value.
 //
 // Errors: kInvalidArgument for what the kernel would not load (unknown instruction, load outside
-// seccomp_data or not
-//   aligned, jump outside the program, no return at the end).
+//   seccomp_data or not aligned, jump outside the program, no return at the end).
 // Source: Linux Documentation/networking/filter.rst, kernel/seccomp.c (seccomp_check_filter).
 absl::StatusOr<std::uint32_t> RunBpf(BpfProgram program, const seccomp_data& data);
 

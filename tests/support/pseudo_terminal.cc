@@ -18,7 +18,7 @@
 namespace warder::testing {
 namespace {
 
-constexpr auto kPatience = std::chrono::seconds(5);
+constexpr auto kPatience = std::chrono::seconds(30);
 
 int OpenMaster() {
   const int fd = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);

@@ -22,7 +22,7 @@ class PseudoTerminal {
   const std::string& path() const { return path_; }
   void Type(std::string_view keys);
   // Waits until `text` is on the screen that was drawn since the last Forget; false at end of file
-  // or after 5 s.
+  // or after 30 s.
   asio::awaitable<bool> Until(std::string text);
   // Everything that was written to the screen since the last Forget and read by Until.
   const std::string& screen() const { return screen_; }
