@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cstring>
 #include <memory>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -140,12 +141,12 @@ class PolicyLoader {
   absl::StatusOr<PolicyFragment> Follow(PolicyFragment top, const std::string& name) {
     std::vector<PolicyFragment> line;
     line.push_back(std::move(top));
-    while (line.back().extends.has_value()) {
+    while (const std::optional<std::string> parent = line.back().extends) {
       if (line.size() == kMaxExtends) {
         return absl::InvalidArgumentError(absl::StrFormat(
             "%s: more than %d policies extend each other", line.front().source, kMaxExtends));
       }
-      absl::StatusOr<PolicyFragment> next = ReadFragment(*line.back().extends);
+      absl::StatusOr<PolicyFragment> next = ReadFragment(*parent);
       if (!next.ok()) {
         return WithPrefix(next.status(), absl::StrFormat("policy %s, extends", name));
       }

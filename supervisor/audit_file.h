@@ -37,7 +37,7 @@ class AuditLockGuard {
   int fd_;
 };
 // An append takes milliseconds; hundreds of processes that append at once fit in this.
-inline constexpr std::chrono::milliseconds kAuditLockWait{10'000};
+inline constexpr std::chrono::milliseconds kAuditLockWait{30'000};
 // Waits at most `wait`. Errors: kUnavailable (someone holds it), kInternal.
 absl::StatusOr<AuditLockGuard> LockAudit(const sandbox::UniqueFd& fd, const std::string& path,
                                          AuditLock kind,

@@ -31,7 +31,7 @@ enum class MessageKind : std::uint64_t {
   kGone = 8,    // the cell's pid namespace is empty
 };
 
-// One packet. The body of every message travels in a sealed memory file, because argv and environment may be larger than a packet.
+// One packet. A large body travels in a sealed memory file: argv and environment may be larger than a packet.
 struct Message {
   MessageKind kind = MessageKind::kHello;
   std::uint64_t call = 0;

@@ -312,6 +312,7 @@ void ReplyHello(const std::string& fault) {
 
 int LauncherMain() {
   signal(SIGPIPE, SIG_IGN);
+  signal(SIGXFSZ, SIG_IGN);
   pollfd ready = {kSocketFd, POLLIN, 0};
   while (poll(&ready, 1, -1) < 0 && errno == EINTR) continue;
   auto hello = ReceiveMessage(kSocketFd);

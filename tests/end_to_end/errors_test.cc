@@ -186,7 +186,14 @@ TEST_F(ErrorsTest, AStateDirectoryThatIsAFile) {
 }
 
 TEST_F(ErrorsTest, AnAuditLogWithoutRoom) {
-  const WarderRun run = Call({}, {.prefix = {"/bin/sh", "-c", "ulimit -f 0; exec \"$@\"", "sh"}});
+  // No file may grow beyond 4 KiB, which the log has reached.
+  const std::string log = host_.tree().At("state/audit.jsonl");
+  for (int calls = 0; calls < 5 && (calls == 0 || std::filesystem::file_size(log) < 4096);
+       ++calls) {
+    Call();
+  }
+  std::filesystem::remove(host_.Workspace() + "/ran");
+  const WarderRun run = Call({}, {.prefix = {"/bin/sh", "-c", "ulimit -f 8; exec \"$@\"", "sh"}});
   ExpectRefusal(run, 126, {"audit_unavailable", "audit.jsonl"});
 }
 
@@ -211,15 +218,6 @@ TEST_F(ErrorsTest, AProgramThatCannotBeExecuted) {
 TEST_F(ErrorsTest, AVariableThatIsNotSet) {
   host_.Declare(WarderHost::Tool("t", R"(["/usr/bin/touch", "${NOT_SET_ANYWHERE}"])"));
   ExpectRefusal(Call({"--policy", "trusted"}), 126, {"NOT_SET_ANYWHERE"});
-}
-
-TEST_F(ErrorsTest, APolicyThatThisHostCannotEnforceNamesTheLayer) {
-  host_.tree().Write("config/policies/strict.json",
-                     R"({"schema": 1, "extends": "default", "description": "x",
-                         "without_cgroup": {"mode": "refuse", "reason": "r"}})");
-  const WarderRun run = Call({"--policy", "strict"});
-  EXPECT_NE(run.exit_code, 0);
-  ExpectRefusal(run, run.exit_code, {});
 }
 
 }  // namespace

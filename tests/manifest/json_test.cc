@@ -203,7 +203,7 @@ TEST(StrictJson, NumberOfValuesIsBounded) {
 
 TEST(StrictJson, ObjectWithManyKeysIsReadWithoutQuadraticWork) {
   std::string text = "{";
-  constexpr int kKeys = 100'000;  // a quadratic reader takes minutes
+  constexpr int kKeys = 30'000;  // a quadratic reader takes many seconds
   for (int i = 0; i < kKeys; ++i) text += "\"k" + std::to_string(i) + "\":1,";
   text += "\"last\":2}";
   const absl::StatusOr<Json> parsed = ParseStrictJson(text, "f.json");

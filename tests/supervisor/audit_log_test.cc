@@ -25,7 +25,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using testing::InChild;
 using ::testing::IsEmpty;
-using testing::SampleTicket;
+using testing::RecordedTicket;
 using testing::TempTree;
 
 constexpr int kNoNamespaces = 77;  // of a child: the kernel gives it no mount namespace
@@ -55,7 +55,7 @@ absl::StatusCode OpenCode(const std::string& path) { return AuditLog::Open(path)
 approval::Decision Allow() {
   approval::Decision decision;
   decision.verdict = approval::Verdict::kAllow;
-  decision.ticket_digest = approval::TicketDigestHex(SampleTicket());
+  decision.ticket_digest = approval::TicketDigestHex(RecordedTicket());
   return decision;
 }
 
@@ -73,7 +73,7 @@ TEST(AuditLog, RecordsACallInOrderWithGrowingNumbers) {
   const std::string path = tree.At("audit.jsonl");
   const auto log = AuditLog::Open(path);
   ASSERT_TRUE(log.ok()) << log.status();
-  const approval::Ticket ticket = SampleTicket();
+  const approval::Ticket ticket = RecordedTicket();
   Outcome outcome;
   outcome.ending = Exited{0};
   EXPECT_EQ((*log)->RecordAsk(ticket).value(), 1u);
@@ -90,12 +90,12 @@ TEST(AuditLog, RecordsACallInOrderWithGrowingNumbers) {
 TEST(AuditLog, GoesOnWhereAnEarlierProcessStopped) {
   const TempTree tree;
   const std::string path = tree.At("audit.jsonl");
-  ASSERT_TRUE((*AuditLog::Open(path))->RecordUse(SampleTicket()).ok());
-  EXPECT_EQ((*AuditLog::Open(path))->RecordUse(SampleTicket()).value(), 2u);
+  ASSERT_TRUE((*AuditLog::Open(path))->RecordUse(RecordedTicket()).ok());
+  EXPECT_EQ((*AuditLog::Open(path))->RecordUse(RecordedTicket()).value(), 2u);
 }
 
 TEST(AuditLog, ManyProcessesAppendAtOnceToOneChain) {
-  constexpr int kProcesses = 6, kRecords = 20;
+  constexpr int kProcesses = 4, kRecords = 10;
   const TempTree tree;
   const std::string path = tree.At("audit.jsonl");
   std::vector<pid_t> children;
@@ -103,7 +103,7 @@ TEST(AuditLog, ManyProcessesAppendAtOnceToOneChain) {
     children.push_back(testing::StartChild([&] {
       const auto log = AuditLog::Open(path);
       for (int n = 0; n < kRecords; ++n) {
-        if (!log.ok() || !(*log)->RecordAsk(SampleTicket()).ok()) return 1;
+        if (!log.ok() || !(*log)->RecordAsk(RecordedTicket()).ok()) return 1;
       }
       return 0;
     }));
@@ -118,13 +118,13 @@ TEST(AuditLog, ManyProcessesAppendAtOnceToOneChain) {
 TEST(AuditLog, AWriterKilledAtAnyInstantLeavesALogThatGoesOn) {
   const TempTree tree;
   const std::string path = tree.At("audit.jsonl");
-  for (int round = 0; round < 10; ++round) {
+  for (int round = 0; round < 6; ++round) {
     int ready[2];
     ASSERT_EQ(::pipe2(ready, O_CLOEXEC), 0);
     const pid_t writer = testing::StartChild([&] {
       const auto log = AuditLog::Open(path);
       for (;;) {
-        if (!(*log)->RecordAsk(SampleTicket()).ok()) return 1;
+        if (!(*log)->RecordAsk(RecordedTicket()).ok()) return 1;
         if (::write(ready[1], "x", 1) != 1) return 1;
       }
     });
@@ -144,14 +144,14 @@ TEST(AuditLog, AWriterKilledAtAnyInstantLeavesALogThatGoesOn) {
 TEST(AuditLog, ATornLastLineIsRemovedAndTheLogSaysSo) {
   const TempTree tree;
   const std::string path = tree.At("audit.jsonl");
-  ASSERT_TRUE((*AuditLog::Open(path))->RecordAsk(SampleTicket()).ok());
+  ASSERT_TRUE((*AuditLog::Open(path))->RecordAsk(RecordedTicket()).ok());
   std::ofstream(path, std::ios::app) << R"({"seq":2,"time":"20)";
   EXPECT_THAT(VerifyAudit(path)->faults,
               ElementsAre(HasSubstr("line 2: 19 bytes without a line end")));
 
   const auto log = AuditLog::Open(path);
   ASSERT_TRUE(log.ok()) << log.status();
-  EXPECT_EQ((*log)->RecordUse(SampleTicket()).value(), 3u);
+  EXPECT_EQ((*log)->RecordUse(RecordedTicket()).value(), 3u);
   EXPECT_THAT(Events(path), ElementsAre("ask", "repaired", "use"));
   std::uint64_t removed = 0;
   ASSERT_TRUE(ReadAudit(path, [&](const manifest::Json& record) {
@@ -166,12 +166,12 @@ TEST(AuditLog, AFullDiskFailsTheAppendAndLeavesTheLogAsItWas) {
     if (!testing::MountPrivateTmpfs(tree.path(), 64 << 10)) return kNoNamespaces;
     const std::string path = tree.At("audit.jsonl");
     const auto log = AuditLog::Open(path);
-    if (!log.ok() || !(*log)->RecordAsk(SampleTicket()).ok()) return 1;
+    if (!log.ok() || !(*log)->RecordAsk(RecordedTicket()).ok()) return 1;
     std::string before;
     absl::Status full;
     while (full.ok()) {
       before = Contents(path);
-      full = (*log)->RecordAsk(SampleTicket()).status();
+      full = (*log)->RecordAsk(RecordedTicket()).status();
     }
     if (full.code() != absl::StatusCode::kResourceExhausted) return 2;
     if (Contents(path) != before || !VerifyAudit(path)->faults.empty()) return 3;
@@ -187,12 +187,12 @@ TEST(AuditLog, SpaceThatComesBackLetsTheLogGoOn) {
     if (!testing::MountPrivateTmpfs(tree.path(), 64 << 10)) return kNoNamespaces;
     const std::string path = tree.At("audit.jsonl"), filler = tree.At("filler");
     const auto log = AuditLog::Open(path);
-    if (!log.ok() || !(*log)->RecordAsk(SampleTicket()).ok()) return 1;
+    if (!log.ok() || !(*log)->RecordAsk(RecordedTicket()).ok()) return 1;
     std::ofstream(filler) << std::string(1 << 20, 'x');
     absl::Status full;
-    while (full.ok()) full = (*log)->RecordAsk(SampleTicket()).status();
+    while (full.ok()) full = (*log)->RecordAsk(RecordedTicket()).status();
     ::unlink(filler.c_str());
-    if (!(*log)->RecordAsk(SampleTicket()).ok()) return 2;
+    if (!(*log)->RecordAsk(RecordedTicket()).ok()) return 2;
     return VerifyAudit(path)->faults.empty() ? 0 : 3;
   });
   if (code == kNoNamespaces) GTEST_SKIP() << "mount namespaces";
@@ -205,11 +205,11 @@ TEST(AuditLog, AFileSizeLimitFailsTheAppendAndLeavesTheLogAsItWas) {
   const int code = InChild([&] {
     ::signal(SIGXFSZ, SIG_IGN);
     const auto log = AuditLog::Open(path);
-    if (!log.ok() || !(*log)->RecordAsk(SampleTicket()).ok()) return 1;
+    if (!log.ok() || !(*log)->RecordAsk(RecordedTicket()).ok()) return 1;
     const std::string before = Contents(path);
     const rlimit limit{before.size() + 100, RLIM_INFINITY};
     if (::setrlimit(RLIMIT_FSIZE, &limit) != 0) return 2;
-    const absl::Status full = (*log)->RecordAsk(SampleTicket()).status();
+    const absl::Status full = (*log)->RecordAsk(RecordedTicket()).status();
     if (full.code() != absl::StatusCode::kResourceExhausted) return 3;
     return Contents(path) == before ? 0 : 4;
   });
@@ -258,11 +258,11 @@ TEST(AuditLog, ADamagedLastRecordStopsOpenAndAppend) {
   const TempTree tree;
   const std::string path = tree.At("audit.jsonl");
   const auto log = AuditLog::Open(path);
-  ASSERT_TRUE((*log)->RecordAsk(SampleTicket()).ok());
+  ASSERT_TRUE((*log)->RecordAsk(RecordedTicket()).ok());
   std::string bytes = Contents(path);
   bytes[bytes.size() / 2] ^= 1;
   std::ofstream(path, std::ios::binary) << bytes;
-  EXPECT_EQ((*log)->RecordAsk(SampleTicket()).status().code(),
+  EXPECT_EQ((*log)->RecordAsk(RecordedTicket()).status().code(),
             absl::StatusCode::kFailedPrecondition);
   EXPECT_EQ(OpenCode(path), absl::StatusCode::kFailedPrecondition);
   EXPECT_EQ(Contents(path), bytes);
@@ -272,12 +272,12 @@ TEST(AuditLog, ALogThatWasMovedOrRemovedTakesNoRecord) {
   const TempTree tree;
   const std::string path = tree.At("audit.jsonl"), elsewhere = tree.At("old.jsonl");
   const auto log = AuditLog::Open(path);
-  ASSERT_TRUE((*log)->RecordAsk(SampleTicket()).ok());
+  ASSERT_TRUE((*log)->RecordAsk(RecordedTicket()).ok());
   ASSERT_EQ(::rename(path.c_str(), elsewhere.c_str()), 0);
-  EXPECT_EQ((*log)->RecordAsk(SampleTicket()).status().code(),
+  EXPECT_EQ((*log)->RecordAsk(RecordedTicket()).status().code(),
             absl::StatusCode::kFailedPrecondition);
   tree.Write("audit.jsonl", "");
-  EXPECT_EQ((*log)->RecordAsk(SampleTicket()).status().code(),
+  EXPECT_EQ((*log)->RecordAsk(RecordedTicket()).status().code(),
             absl::StatusCode::kFailedPrecondition);
   EXPECT_THAT(Events(elsewhere), ElementsAre("ask"));
 }

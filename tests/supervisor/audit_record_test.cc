@@ -18,7 +18,7 @@ using ::testing::HasSubstr;
 using testing::kSampleInput;
 using testing::kSampleSecret;
 using ::testing::Not;
-using testing::SampleTicket;
+using testing::RecordedTicket;
 
 Outcome SampleOutcome(Ending ending = Exited{3}) {
   Outcome outcome;
@@ -29,7 +29,7 @@ Outcome SampleOutcome(Ending ending = Exited{3}) {
   outcome.duration_ms = 12;
   outcome.attestation.policy = "default";
   outcome.attestation.layers = {{"seccomp", true, sandbox::LayerState::kEnforced, "Seccomp: 2"}};
-  outcome.ticket_digest = approval::TicketDigestHex(SampleTicket());
+  outcome.ticket_digest = approval::TicketDigestHex(RecordedTicket());
   return outcome;
 }
 
@@ -40,7 +40,7 @@ std::string LineOf(const Json& record) {
 }
 
 TEST(AuditRecord, NoValueOfAVariableAndNoByteOfInputOrOutputIsInAnyRecord) {
-  const approval::Ticket ticket = SampleTicket();
+  const approval::Ticket ticket = RecordedTicket();
   approval::Decision decision;
   decision.ticket_digest = approval::TicketDigestHex(ticket);
   const Json records[] = {AskRecord(ticket), DecisionRecord(ticket, decision), UseRecord(ticket),
@@ -58,7 +58,7 @@ TEST(AuditRecord, NoValueOfAVariableAndNoByteOfInputOrOutputIsInAnyRecord) {
 }
 
 TEST(AuditRecord, AnAskSaysWhoAsksForWhatUnderWhichPolicy) {
-  const Json ask = AskRecord(SampleTicket());
+  const Json ask = AskRecord(RecordedTicket());
   EXPECT_EQ(ask["event"], "ask");
   EXPECT_EQ(ask["requester"]["uid"], 1000);
   EXPECT_EQ(ask["requester"]["via"], "cli call");
@@ -75,7 +75,7 @@ TEST(AuditRecord, AnAskSaysWhoAsksForWhatUnderWhichPolicy) {
 }
 
 TEST(AuditRecord, TheProgramThatAVariableNamesIsKnownByItsDigestAlone) {
-  approval::Ticket ticket = SampleTicket();
+  approval::Ticket ticket = RecordedTicket();
   ticket.stored_argv[0] = "${TOK}/run";
   ticket.files[0].path = std::string("/") + kSampleSecret + "/run";
   const Json ask = AskRecord(ticket);
@@ -100,7 +100,7 @@ TEST(AuditRecord, ALongTextIsCutAndSaysByHowMuch) {
 }
 
 TEST(AuditRecord, LongListsAreCutCountedAndStayBelowTheLimitOfALine) {
-  approval::Ticket ticket = SampleTicket();
+  approval::Ticket ticket = RecordedTicket();
   const std::string worst(1100, '\xff');
   ticket.stored_argv.assign(600, worst);
   ticket.variables_read.assign(600, worst);
@@ -125,18 +125,18 @@ TEST(AuditRecord, ADecisionKeepsVerdictApproverAndFailure) {
   decision.verdict = approval::Verdict::kAllow;
   decision.approver = "terminal /dev/tty";
   decision.reason = "looks right";
-  Json record = DecisionRecord(SampleTicket(), decision);
+  Json record = DecisionRecord(RecordedTicket(), decision);
   EXPECT_EQ(record["verdict"], "allow");
   EXPECT_EQ(record["approver"], "terminal /dev/tty");
   EXPECT_FALSE(record.contains("failure"));
   decision.failed = true;
   decision.failure = approval::RefusalCode::kAskTimeout;
-  record = DecisionRecord(SampleTicket(), decision);
+  record = DecisionRecord(RecordedTicket(), decision);
   EXPECT_EQ(record["failure"], "ask_timeout");
 }
 
 TEST(AuditRecord, AnOutcomeKeepsSizesAndDigestsOfTheStreams) {
-  const Json record = OutcomeRecord(SampleTicket(), SampleOutcome());
+  const Json record = OutcomeRecord(RecordedTicket(), SampleOutcome());
   EXPECT_EQ(record["ending"], "exited");
   EXPECT_EQ(record["code"], 3);
   EXPECT_EQ(record["stdout"]["bytes"], 7);
@@ -146,14 +146,14 @@ TEST(AuditRecord, AnOutcomeKeepsSizesAndDigestsOfTheStreams) {
 }
 
 TEST(AuditRecord, AnOutcomeOfATicketWhoseInputIsGoneKeepsTheDigestThatWasApproved) {
-  approval::Ticket ticket = SampleTicket();
+  approval::Ticket ticket = RecordedTicket();
   const Outcome outcome = SampleOutcome();
   ticket.input.clear();
   EXPECT_EQ(OutcomeRecord(ticket, outcome)["digest"], outcome.ticket_digest);
 }
 
 TEST(AuditRecord, EveryEndingKeepsWhatTellsItApart) {
-  const approval::Ticket ticket = SampleTicket();
+  const approval::Ticket ticket = RecordedTicket();
   EXPECT_EQ(OutcomeRecord(ticket, SampleOutcome(Signaled{SIGSEGV}))["signal"], "SIGSEGV");
   EXPECT_EQ(OutcomeRecord(ticket, SampleOutcome(TimedOut{500}))["limit_ms"], 500);
   const Json failed =

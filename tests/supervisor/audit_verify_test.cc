@@ -1,13 +1,13 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
-#include <sstream>
 #include <vector>
 
-#include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "supervisor/audit_chain.h"
 #include "supervisor/audit_log.h"
+#include "supervisor/audit_record.h"
 #include "tests/support/sample_ticket.h"
 #include "tests/support/temp_tree.h"
 
@@ -17,28 +17,28 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-using testing::SampleTicket;
+using testing::RecordedTicket;
 using testing::TempTree;
 
 // Five whole calls, one line for each record.
 class AuditVerify : public ::testing::Test {
  protected:
   void SetUp() override {
-    const auto log = AuditLog::Open(path_);
+    approval::Decision allow;
+    allow.verdict = approval::Verdict::kAllow;
+    Outcome outcome;
+    outcome.ending = Exited{0};
+    ChainLink last;
     for (char call = '1'; call <= '5'; ++call) {
-      approval::Ticket ticket = SampleTicket();
+      approval::Ticket ticket = RecordedTicket();
       ticket.id.front() = call;
-      approval::Decision allow;
-      allow.verdict = approval::Verdict::kAllow;
-      Outcome outcome;
-      outcome.ending = Exited{0};
-      ASSERT_TRUE((*log)->RecordAsk(ticket).ok());
-      ASSERT_TRUE((*log)->RecordDecision(ticket, allow).ok());
-      ASSERT_TRUE((*log)->RecordUse(ticket).ok());
-      ASSERT_TRUE((*log)->RecordOutcome(ticket, outcome).ok());
+      for (const manifest::Json& record : {AskRecord(ticket), DecisionRecord(ticket, allow),
+                                           UseRecord(ticket), OutcomeRecord(ticket, outcome)}) {
+        lines_.push_back(*ChainLine(ChainLink(last), absl::Now(), record, last));
+        lines_.back().pop_back();
+      }
     }
-    std::ifstream file(path_);
-    for (std::string line; std::getline(file, line);) lines_.push_back(line);
+    Verify();
     ASSERT_EQ(lines_.size(), 20u);
   }
 
@@ -51,7 +51,7 @@ class AuditVerify : public ::testing::Test {
   }
 
   TempTree tree_;
-  std::string path_ = tree_.At("audit.jsonl");
+  std::string path_ = tree_.Write("audit.jsonl", "", 0600);
   std::vector<std::string> lines_;
 };
 
@@ -129,8 +129,8 @@ TEST_F(AuditVerify, AUsedTicketWithoutAnOutcomeIsUnfinished) {
   const auto log = AuditLog::Open(path_);
   approval::Decision allow;
   allow.verdict = approval::Verdict::kAllow;
-  ASSERT_TRUE((*log)->RecordDecision(SampleTicket(), allow).ok());
-  ASSERT_TRUE((*log)->RecordUse(SampleTicket()).ok());
+  ASSERT_TRUE((*log)->RecordDecision(RecordedTicket(), allow).ok());
+  ASSERT_TRUE((*log)->RecordUse(RecordedTicket()).ok());
   EXPECT_THAT(VerifyAudit(path_)->unfinished,
               ElementsAre("30313233343536373839616263646566: used by record 22"));
 }
@@ -140,10 +140,10 @@ TEST_F(AuditVerify, ATicketThatIsUsedWithoutAnAllowIsAFault) {
   approval::Decision failed;
   failed.verdict = approval::Verdict::kAllow;
   failed.failed = true;
-  ASSERT_TRUE((*log)->RecordDecision(SampleTicket(), failed).ok());
-  ASSERT_TRUE((*log)->RecordUse(SampleTicket()).ok());
-  ASSERT_TRUE((*log)->RecordDecision(SampleTicket(), {}).ok());
-  ASSERT_TRUE((*log)->RecordUse(SampleTicket()).ok());
+  ASSERT_TRUE((*log)->RecordDecision(RecordedTicket(), failed).ok());
+  ASSERT_TRUE((*log)->RecordUse(RecordedTicket()).ok());
+  ASSERT_TRUE((*log)->RecordDecision(RecordedTicket(), {}).ok());
+  ASSERT_TRUE((*log)->RecordUse(RecordedTicket()).ok());
   EXPECT_THAT(VerifyAudit(path_)->faults,
               ElementsAre("line 22: a ticket is used that was not allowed",
                           "line 24: a ticket is used that was not allowed"));
@@ -153,9 +153,9 @@ TEST_F(AuditVerify, OneAllowCoversOneUse) {
   const auto log = AuditLog::Open(path_);
   approval::Decision allow;
   allow.verdict = approval::Verdict::kAllowForSession;
-  ASSERT_TRUE((*log)->RecordDecision(SampleTicket(), allow).ok());
-  ASSERT_TRUE((*log)->RecordUse(SampleTicket()).ok());
-  ASSERT_TRUE((*log)->RecordUse(SampleTicket()).ok());
+  ASSERT_TRUE((*log)->RecordDecision(RecordedTicket(), allow).ok());
+  ASSERT_TRUE((*log)->RecordUse(RecordedTicket()).ok());
+  ASSERT_TRUE((*log)->RecordUse(RecordedTicket()).ok());
   EXPECT_THAT(VerifyAudit(path_)->faults,
               ElementsAre("line 23: a ticket is used that was not allowed"));
 }

@@ -118,7 +118,7 @@ class GateTest : public ::testing::Test {
     ApprovalGate gate(&approver, &journal_);
     manifest::PreparedCall call = SampleCall();
     call.policy.approval = policy_;
-    Ticket ticket = MakeTicket(call, {}, BoottimeMs());
+    Ticket ticket = approval::MakeTicket(call, {}, approval::BoottimeMs());
     return Admit(gate, std::move(call), std::move(ticket));
   }
   // Refused with `code`, and nothing was used.

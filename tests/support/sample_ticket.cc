@@ -4,8 +4,8 @@
 
 namespace warder::testing {
 
-approval::Ticket SampleTicket() {
-  constexpr std::int64_t kAskMs = 30'000;
+approval::Ticket RecordedTicket() {
+  constexpr std::int64_t kAskMs = 60'000;
   approval::Ticket ticket;
   ticket.id = "0123456789abcdef";
   ticket.requester = {1000, 1000, 4242, 99, "cli call"};

@@ -1,4 +1,4 @@
-// SampleTicket: a ticket with every field filled, made by hand.
+// RecordedTicket: a ticket with every field filled, made by hand.
 #ifndef WARDER_TESTS_SUPPORT_SAMPLE_TICKET_H_
 #define WARDER_TESTS_SUPPORT_SAMPLE_TICKET_H_
 
@@ -11,8 +11,8 @@ inline constexpr char kSampleSecret[] = "s3cr3t-value";
 // The input of the ticket.
 inline constexpr char kSampleInput[] = R"({"path":"private/notes"})";
 
-// Tool "lint" of "/srv/ws": `/bin/x --token ${TOK}`. Its ask deadline is 30 s away.
-approval::Ticket SampleTicket();
+// Tool "lint" of "/srv/ws": `/bin/x --token ${TOK}`. Its ask deadline is 60 s away.
+approval::Ticket RecordedTicket();
 
 }  // namespace warder::testing
 

@@ -29,7 +29,7 @@ asio::awaitable<absl::StatusOr<supervisor::Watched>> StartAndWatch(
 }  // namespace
 
 supervisor::WatchLimits WideLimits() {
-  constexpr std::int64_t kTimeoutMs = 10'000;
+  constexpr std::int64_t kTimeoutMs = 60'000;
   constexpr std::uint64_t kStreamBytes = 1u << 20;
   supervisor::WatchLimits limits;
   limits.timeout_ms = kTimeoutMs;
@@ -59,6 +59,11 @@ WatchedRun WatchShell(const std::string& script, std::string input,
 
 void AdoptOrphans() {
   if (::prctl(PR_SET_CHILD_SUBREAPER, 1) != 0) std::abort();
+}
+
+void AwaitOrphans() {
+  while (::waitpid(-1, nullptr, 0) > 0) {
+  }
 }
 
 int SignalThatEnded(pid_t pid) {

@@ -21,7 +21,8 @@ struct WatchedRun {
   std::chrono::milliseconds took{0};
 };
 
-// Limits with room for everything that a test does not ask about: 10 s, 1 MiB of each stream.
+// Limits with room for everything that a test does not ask about, on a busy machine too: 60 s, 1
+// MiB of each stream.
 supervisor::WatchLimits WideLimits();
 
 // Runs `argv` to its end. `at_start` is called when the watch has started; it may cancel. SIGPIPE
@@ -39,6 +40,8 @@ void AdoptOrphans();
 // Waits for the adopted process `pid` to end and returns the signal that ended it, or 0. A living
 // one hangs the test.
 int SignalThatEnded(pid_t pid);
+// Waits until no adopted process is left.
+void AwaitOrphans();
 
 }  // namespace warder::testing
 

@@ -1,0 +1,82 @@
+#include "supervisor/launch_protocol.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+#include <string>
+
+namespace warder::supervisor {
+namespace {
+
+LaunchRequest Sample() {
+  LaunchRequest request;
+  request.policy = "default";
+  request.policy_digest.fill(7);
+  request.workspace_path = "/ws";
+  request.workspace_device = 1;
+  request.workspace_inode = 2;
+  request.argv = {"a", "", "b\nc"};
+  request.environment = {"A=1"};
+  request.files.push_back({"/ws/t", {3, 4, 5, -6, 7, sandbox::Compare::kContent}, true});
+  request.cwd_path = "/ws/sub";
+  request.cwd_device = 8;
+  request.cwd_inode = 9;
+  return request;
+}
+
+TEST(LaunchProtocol, RequestComesBackAsItWas) {
+  const auto decoded = DecodeLaunch(EncodeLaunch(Sample()));
+  ASSERT_TRUE(decoded.has_value());
+  EXPECT_EQ(EncodeLaunch(*decoded), EncodeLaunch(Sample()));
+  EXPECT_EQ(decoded->argv, Sample().argv);
+  EXPECT_EQ(decoded->files.front().identity.mtime_ns, -6);
+}
+
+TEST(LaunchProtocol, SupervisorCannotAskForAWeakerComparison) {
+  LaunchRequest request = Sample();
+  request.files.front().identity.compare = sandbox::Compare::kNothing;
+  EXPECT_EQ(DecodeLaunch(EncodeLaunch(request))->files.front().identity.compare, sandbox::Compare::kContent);
+}
+
+TEST(LaunchProtocol, EveryShorterOrLongerRequestIsRefused) {
+  const std::string whole = EncodeLaunch(Sample());
+  for (std::size_t size = 0; size < whole.size(); ++size) EXPECT_FALSE(DecodeLaunch(whole.substr(0, size)).has_value()) << size;
+  EXPECT_FALSE(DecodeLaunch(whole + "x").has_value());
+}
+
+TEST(LaunchProtocol, GarbageIsRefusedOrHarmless) {
+  std::mt19937 random(1);
+  const std::string whole = EncodeLaunch(Sample());
+  for (int round = 0; round < 5000; ++round) {
+    std::string bytes = whole;
+    for (int change = 0; change < 4; ++change) bytes[random() % bytes.size()] = static_cast<char>(random());
+    const auto decoded = DecodeLaunch(bytes);
+    EXPECT_TRUE(!decoded.has_value() || EncodeLaunch(*decoded).size() == bytes.size());
+  }
+}
+
+TEST(LaunchProtocol, AttestationFailureExitAndConfigComeBackAsTheyWere) {
+  LaunchFailure failure;
+  failure.refused = true;
+  failure.refusal = approval::RefusalCode::kChanged;
+  failure.could_not_start = {"mount", 13, "detail"};
+  failure.attestation.policy = "p";
+  failure.attestation.layers.push_back({"seccomp", true, sandbox::LayerState::kAbsent, "mode 0"});
+  const auto back = DecodeFailure(EncodeFailure(failure));
+  ASSERT_TRUE(back.has_value());
+  EXPECT_EQ(EncodeFailure(*back), EncodeFailure(failure));
+  EXPECT_EQ(back->attestation.layers.front().state, sandbox::LayerState::kAbsent);
+  ToolExit exit;
+  exit.signaled = true;
+  exit.status = 9;
+  exit.usage.max_rss_kib = 5;
+  EXPECT_EQ(EncodeExit(*DecodeExit(EncodeExit(exit))), EncodeExit(exit));
+  manifest::Config config;
+  config.config_dir = "/etc/warder";
+  config.workspaces = {"/a", "/b"};
+  EXPECT_EQ(DecodeConfig(EncodeConfig(config))->workspaces, config.workspaces);
+  EXPECT_EQ(EncodeAttestation(*DecodeAttestation(EncodeAttestation(failure.attestation))), EncodeAttestation(failure.attestation));
+}
+
+}  // namespace
+}  // namespace warder::supervisor
