@@ -4,10 +4,14 @@ namespace warder::sandbox {
 
 const char* LayerStateName(LayerState state) {
   switch (state) {
-    case LayerState::kEnforced: return "enforced";
-    case LayerState::kDegraded: return "degraded";
-    case LayerState::kAbsent: return "absent";
-    case LayerState::kNotRequired: return "not required";
+    case LayerState::kEnforced:
+      return "enforced";
+    case LayerState::kDegraded:
+      return "degraded";
+    case LayerState::kAbsent:
+      return "absent";
+    case LayerState::kNotRequired:
+      return "not required";
   }
   return "invalid";
 }

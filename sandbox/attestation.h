@@ -31,7 +31,8 @@ struct Attestation {
   std::vector<Layer> layers;
 };
 
-// The first layer that is required and neither enforced nor accepted as degraded; nullptr when there is none.
+// The first layer that is required and neither enforced nor accepted as degraded; nullptr when
+// there is none.
 const Layer* FirstUnprovenLayer(const Attestation& attestation);
 
 }  // namespace warder::sandbox

@@ -37,14 +37,17 @@ SetupFailure FromStatus(std::string step, const absl::Status& status) {
   return Failure(std::move(step), 0, std::string(status.message()));
 }
 
-// Puts the child's ends of both pipes on the reserved numbers for as long as it lives; the child inherits them there.
+// Puts the child's ends of both pipes on the reserved numbers for as long as it lives; the child
+// inherits them there.
 class ReservedPipes {
  public:
-  ReservedPipes(int report_write, int go_read) : ok_(Place(report_write, kReportFd) && Place(go_read, kGoFd)) {}
+  ReservedPipes(int report_write, int go_read)
+      : ok_(Place(report_write, kReportFd) && Place(go_read, kGoFd)) {}
   ~ReservedPipes() {
     const UniqueFd null(open("/dev/null", O_RDWR | O_CLOEXEC));
     for (const int fd : {kReportFd, kGoFd}) {
-      // Without the null device the number itself must go: a kept write end would hide the child's end of file.
+      // Without the null device the number itself must go: a kept write end would hide the child's
+      // end of file.
       if (!Place(null.get(), fd)) close(fd);
     }
   }
@@ -105,18 +108,23 @@ std::optional<SetupFailure> Cell::MakeInit() {
 
 std::optional<SetupFailure> Cell::MapIds() {
   const std::string proc = absl::StrFormat("/proc/%d/", init_.pid());
-  absl::Status status = WriteExisting(proc + "uid_map", absl::StrFormat("%u %u 1\n", request_.uid, request_.uid));
+  absl::Status status =
+      WriteExisting(proc + "uid_map", absl::StrFormat("%u %u 1\n", request_.uid, request_.uid));
   if (status.ok()) {
-    status = WriteExisting(proc + "gid_map", absl::StrFormat("%u %u 1\n", request_.gid, request_.gid));
+    status =
+        WriteExisting(proc + "gid_map", absl::StrFormat("%u %u 1\n", request_.gid, request_.gid));
   }
   if (status.ok()) return std::nullopt;
-  return Failure("id-map", EPERM, std::string(status.message()) + "; is the range `uid_range` mapped into this container?");
+  return Failure(
+      "id-map", EPERM,
+      std::string(status.message()) + "; is the range `uid_range` mapped into this container?");
 }
 
 std::optional<SetupFailure> Cell::OpenNamespaces() {
   namespaces_.entries.clear();
-  const std::pair<int, const char*> all[] = {{CLONE_NEWPID, "pid"}, {CLONE_NEWUSER, "user"}, {CLONE_NEWNS, "mnt"},
-                                             {CLONE_NEWNET, "net"}, {CLONE_NEWIPC, "ipc"},   {CLONE_NEWUTS, "uts"},
+  const std::pair<int, const char*> all[] = {{CLONE_NEWPID, "pid"},      {CLONE_NEWUSER, "user"},
+                                             {CLONE_NEWNS, "mnt"},       {CLONE_NEWNET, "net"},
+                                             {CLONE_NEWIPC, "ipc"},      {CLONE_NEWUTS, "uts"},
                                              {CLONE_NEWCGROUP, "cgroup"}};
   for (const auto& [type, file] : all) {
     if ((CellCloneFlags(*request_.policy) & static_cast<unsigned>(type)) == 0) continue;
@@ -159,25 +167,31 @@ std::optional<SetupFailure> Cell::CloneTool(const ProgramRequest& program) {
   return std::nullopt;
 }
 
-// The builder reports the pid of the tool, which is our child: until we wait for it, the number is its own.
+// The builder reports the pid of the tool, which is our child: until we wait for it, the number is
+// its own.
 std::optional<SetupFailure> Cell::AdoptTool() {
   std::uint32_t pid = 0;
-  if (auto failure = AwaitReport(tool_steps_, tool_report_.get(), kReportCloned, &pid); failure.has_value()) return failure;
+  if (auto failure = AwaitReport(tool_steps_, tool_report_.get(), kReportCloned, &pid);
+      failure.has_value())
+    return failure;
   UniqueFd pidfd(static_cast<int>(syscall(SYS_pidfd_open, pid, 0)));
-  if (!pidfd.ok()) return Failure("clone-tool", errno, absl::StrFormat("pidfd_open: %s", strerror(errno)));
+  if (!pidfd.ok())
+    return Failure("clone-tool", errno, absl::StrFormat("pidfd_open: %s", strerror(errno)));
   tool_ = ChildProcess(std::move(pidfd), static_cast<pid_t>(pid));
   builder_ = ChildProcess();
   if (!SendGo(tool_go_.get())) return Failure("clone-tool", errno, "the tool ended at once");
   return std::nullopt;
 }
 
-std::optional<SetupFailure> Cell::AwaitReport(const StepList& steps, int report_fd, std::int32_t expected, std::uint32_t* pid) {
+std::optional<SetupFailure> Cell::AwaitReport(const StepList& steps, int report_fd,
+                                              std::int32_t expected, std::uint32_t* pid) {
   pollfd ready = {report_fd, POLLIN, 0};
   int count = 0;
   do {
     count = poll(&ready, 1, kSetupMs);
   } while (count < 0 && errno == EINTR);
-  if (count == 0) return Failure("setup", ETIMEDOUT, absl::StrFormat("not ready within %d ms", kSetupMs));
+  if (count == 0)
+    return Failure("setup", ETIMEDOUT, absl::StrFormat("not ready within %d ms", kSetupMs));
   ChildReport report;
   const ssize_t size = read(report_fd, &report, sizeof report);
   if (size == 0 && expected == kReportExecuted) return std::nullopt;
@@ -192,14 +206,15 @@ std::optional<SetupFailure> Cell::AwaitReport(const StepList& steps, int report_
   const Step& step = steps.steps()[report.step];
   const std::string& what = steps.what(report.step);
   return Failure(StepName(step.kind), report.error,
-                 absl::StrFormat("step %s%s%s: %s%s", StepName(step.kind), what.empty() ? "" : " ", what,
-                                 strerror(report.error), Remedy(step, report.error)));
+                 absl::StrFormat("step %s%s%s: %s%s", StepName(step.kind), what.empty() ? "" : " ",
+                                 what, strerror(report.error), Remedy(step, report.error)));
 }
 
 Attestation Cell::Prove() const { return ProveTool(tool_.pid(), request_); }
 
 std::optional<SetupFailure> Cell::Start() {
-  if (!SendGo(tool_go_.get())) return Failure("exec", errno, "the tool ended before its program was loaded");
+  if (!SendGo(tool_go_.get()))
+    return Failure("exec", errno, "the tool ended before its program was loaded");
   auto failure = AwaitReport(tool_steps_, tool_report_.get(), kReportExecuted);
   tool_report_.Reset();
   tool_go_.Reset();

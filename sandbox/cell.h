@@ -15,14 +15,16 @@
 
 namespace warder::sandbox {
 
-// Which step of building a cell failed. `error` is the step's errno, 0 when a check of ours failed before the clone.
+// Which step of building a cell failed. `error` is the step's errno, 0 when a check of ours failed
+// before the clone.
 struct SetupFailure {
-  std::string step;    // StepName, or "plan", "clone", "id-map"
+  std::string step;  // StepName, or "plan", "clone", "id-map"
   int error = 0;
   std::string detail;  // one sentence: what, where, and the remedy where there is one
 };
 
-// Move-free: the launcher owns cells by pointer. Destroying one kills everything in it and waits until it is gone.
+// Move-free: the launcher owns cells by pointer. Destroying one kills everything in it and waits
+// until it is gone.
 class Cell {
  public:
   // Makes the namespaces and init, and assembles the file view. Blocks for at most kSetupMs.
@@ -47,8 +49,8 @@ class Cell {
   std::optional<SetupFailure> CloneTool(const ProgramRequest& program);
   std::optional<SetupFailure> AdoptTool();
   // Reads one report of a child; anything but `expected` is a failure.
-  std::optional<SetupFailure> AwaitReport(const StepList& steps, int report_fd, std::int32_t expected,
-                                          std::uint32_t* pid = nullptr);
+  std::optional<SetupFailure> AwaitReport(const StepList& steps, int report_fd,
+                                          std::int32_t expected, std::uint32_t* pid = nullptr);
 
   CellRequest request_;
   StepList init_steps_, tool_steps_;
@@ -61,7 +63,8 @@ class Cell {
   UniqueFd tool_report_, tool_go_;
 };
 
-// How long one child may take to set itself up. Milliseconds; a mount on a hung network file system must not hang the launcher.
+// How long one child may take to set itself up. Milliseconds; a mount on a hung network file system
+// must not hang the launcher.
 inline constexpr int kSetupMs = 20'000;
 
 }  // namespace warder::sandbox

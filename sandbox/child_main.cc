@@ -20,8 +20,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-// Danger: this file runs in a copy of the launcher's memory, before exec. No allocation, no locks, no glibc wrapper that keeps
-// state (setresuid broadcasts to threads, sigaction(2)'s wrapper hides signals). Everything goes through syscall(2).
+// Danger: this file runs in a copy of the launcher's memory, before exec. No allocation, no locks,
+// no glibc wrapper that keeps state (setresuid broadcasts to threads, sigaction(2)'s wrapper hides
+// signals). Everything goes through syscall(2).
 
 namespace warder::sandbox {
 namespace {
@@ -83,7 +84,8 @@ long WriteNewFile(const Step& step) {
   return syscall(SYS_close, fd);
 }
 
-// The copy is opened again for reading: a file that anyone has open for writing cannot be executed (ETXTBSY).
+// The copy is opened again for reading: a file that anyone has open for writing cannot be executed
+// (ETXTBSY).
 long CopyFile(State& state, const Step& step, int source) {
   const long fd = syscall(SYS_openat, AT_FDCWD, step.path,
                           O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, step.value);
@@ -122,8 +124,8 @@ long OpenExpected(State& state, const Step& step) {
   struct stat now = {};
   if (syscall(SYS_newfstatat, fd, "", &now, AT_EMPTY_PATH) != 0) return -1;
   const auto& want = *static_cast<const FileIdentity*>(step.data);
-  bool same = want.compare == Compare::kNothing ||
-              (now.st_dev == want.device && now.st_ino == want.inode);
+  bool same =
+      want.compare == Compare::kNothing || (now.st_dev == want.device && now.st_ino == want.inode);
   if (want.compare == Compare::kContent) {
     same = same && static_cast<std::uint64_t>(now.st_size) == want.size &&
            now.st_mtim.tv_sec * 1'000'000'000L + now.st_mtim.tv_nsec == want.mtime_ns &&
@@ -164,7 +166,8 @@ long LoopbackUp() {
 }
 
 long SetPriority() {
-  // Lowering one's own niceness needs a privilege in the host; a launcher that was niced keeps its niceness.
+  // Lowering one's own niceness needs a privilege in the host; a launcher that was niced keeps its
+  // niceness.
   sched_param parameter = {};
   if (syscall(SYS_sched_setscheduler, 0, SCHED_OTHER, &parameter) != 0) return -1;
   return syscall(SYS_ioprio_set, IOPRIO_WHO_PROCESS, 0, 0);
@@ -244,18 +247,29 @@ long RunFileStep(State& state, const Step& step, int fd) {
   switch (step.kind) {
     case StepKind::kMakeDirectory:
       return syscall(SYS_mkdirat, AT_FDCWD, step.path, step.value) == 0 || errno == EEXIST ? 0 : -1;
-    case StepKind::kSymlink: return syscall(SYS_symlinkat, step.text, AT_FDCWD, step.path);
-    case StepKind::kWriteFile: return WriteNewFile(step);
-    case StepKind::kCopyFile: return CopyFile(state, step, fd);
-    case StepKind::kBindFile: return BindFile(fd, step.path);
-    case StepKind::kChangeDirectory: return syscall(SYS_chdir, step.path);
-    case StepKind::kOpenExpected: return OpenExpected(state, step);
-    case StepKind::kOpenSame: return OpenSame(state, step, fd);
-    case StepKind::kEnterDirectory: return syscall(SYS_fchdir, fd);
-    case StepKind::kDuplicate: return syscall(SYS_dup3, fd, step.target, step.value) < 0 ? -1 : 0;
+    case StepKind::kSymlink:
+      return syscall(SYS_symlinkat, step.text, AT_FDCWD, step.path);
+    case StepKind::kWriteFile:
+      return WriteNewFile(step);
+    case StepKind::kCopyFile:
+      return CopyFile(state, step, fd);
+    case StepKind::kBindFile:
+      return BindFile(fd, step.path);
+    case StepKind::kChangeDirectory:
+      return syscall(SYS_chdir, step.path);
+    case StepKind::kOpenExpected:
+      return OpenExpected(state, step);
+    case StepKind::kOpenSame:
+      return OpenSame(state, step, fd);
+    case StepKind::kEnterDirectory:
+      return syscall(SYS_fchdir, fd);
+    case StepKind::kDuplicate:
+      return syscall(SYS_dup3, fd, step.target, step.value) < 0 ? -1 : 0;
     case StepKind::kCloseRange:
       return syscall(SYS_close_range, step.value, static_cast<unsigned>(step.target), 0);
-    default: errno = ENOSYS; return -1;
+    default:
+      errno = ENOSYS;
+      return -1;
   }
 }
 
@@ -265,9 +279,11 @@ long RunMountStep(const Step& step, int fd) {
       return syscall(SYS_mount, "none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr);
     case StepKind::kMount: {
       const auto& arguments = *static_cast<const MountArguments*>(step.data);
-      return syscall(SYS_mount, step.text, step.path, arguments.type, step.value, arguments.options);
+      return syscall(SYS_mount, step.text, step.path, arguments.type, step.value,
+                     arguments.options);
     }
-    case StepKind::kUnmount: return syscall(SYS_umount2, step.path, step.value);
+    case StepKind::kUnmount:
+      return syscall(SYS_umount2, step.path, step.value);
     case StepKind::kMoveMount:
       return syscall(SYS_move_mount, fd, "", AT_FDCWD, step.path, MOVE_MOUNT_F_EMPTY_PATH);
     case StepKind::kMountAttributes: {
@@ -275,28 +291,45 @@ long RunMountStep(const Step& step, int fd) {
       attributes.attr_set = step.value;
       return syscall(SYS_mount_setattr, AT_FDCWD, step.path, 0, &attributes, sizeof attributes);
     }
-    case StepKind::kPivotRoot: return syscall(SYS_pivot_root, ".", ".");
-    default: errno = ENOSYS; return -1;
+    case StepKind::kPivotRoot:
+      return syscall(SYS_pivot_root, ".", ".");
+    default:
+      errno = ENOSYS;
+      return -1;
   }
 }
 
 long RunIdentityStep(const Step& step, int fd) {
   switch (step.kind) {
-    case StepKind::kJoinNamespace: return syscall(SYS_setns, fd, step.value);
-    case StepKind::kSetGroup: return syscall(SYS_setresgid, step.value, step.value, step.value);
-    case StepKind::kClearGroups: return syscall(SYS_setgroups, 0, nullptr);
-    case StepKind::kSetUser: return syscall(SYS_setresuid, step.value, step.value, step.value);
-    case StepKind::kNewSession: return syscall(SYS_setsid) < 0 ? -1 : 0;
-    case StepKind::kSetHostName: return syscall(SYS_sethostname, step.text, step.value);
-    case StepKind::kSetUmask: return syscall(SYS_umask, step.value) < 0 ? -1 : 0;
+    case StepKind::kJoinNamespace:
+      return syscall(SYS_setns, fd, step.value);
+    case StepKind::kSetGroup:
+      return syscall(SYS_setresgid, step.value, step.value, step.value);
+    case StepKind::kClearGroups:
+      return syscall(SYS_setgroups, 0, nullptr);
+    case StepKind::kSetUser:
+      return syscall(SYS_setresuid, step.value, step.value, step.value);
+    case StepKind::kNewSession:
+      return syscall(SYS_setsid) < 0 ? -1 : 0;
+    case StepKind::kSetHostName:
+      return syscall(SYS_sethostname, step.text, step.value);
+    case StepKind::kSetUmask:
+      return syscall(SYS_umask, step.value) < 0 ? -1 : 0;
     case StepKind::kSetLimit:
       return syscall(SYS_prlimit64, 0, step.value, step.data, nullptr);
-    case StepKind::kDropBounding: return DropBounding(step.value, step.data_size);
-    case StepKind::kSetCapabilities: return SetCapabilities(step.value);
-    case StepKind::kNoNewPrivileges: return syscall(SYS_prctl, PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-    case StepKind::kDeathSignal: return syscall(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
-    case StepKind::kNotDumpable: return syscall(SYS_prctl, PR_SET_DUMPABLE, 0, 0, 0, 0);
-    default: errno = ENOSYS; return -1;
+    case StepKind::kDropBounding:
+      return DropBounding(step.value, step.data_size);
+    case StepKind::kSetCapabilities:
+      return SetCapabilities(step.value);
+    case StepKind::kNoNewPrivileges:
+      return syscall(SYS_prctl, PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+    case StepKind::kDeathSignal:
+      return syscall(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+    case StepKind::kNotDumpable:
+      return syscall(SYS_prctl, PR_SET_DUMPABLE, 0, 0, 0, 0);
+    default:
+      errno = ENOSYS;
+      return -1;
   }
 }
 
@@ -306,28 +339,41 @@ long RunStep(State& state, const Step& step, std::uint32_t index) {
     return RunMountStep(step, fd);
   }
   switch (step.kind) {
-    case StepKind::kReadGo: return ReadGo(fd);
-    case StepKind::kCloneSibling: return CloneSibling(state);
-    case StepKind::kPivotRoot: return RunMountStep(step, fd);
-    case StepKind::kLoopbackUp: return LoopbackUp();
-    case StepKind::kSetPriority: return SetPriority();
+    case StepKind::kReadGo:
+      return ReadGo(fd);
+    case StepKind::kCloneSibling:
+      return CloneSibling(state);
+    case StepKind::kPivotRoot:
+      return RunMountStep(step, fd);
+    case StepKind::kLoopbackUp:
+      return LoopbackUp();
+    case StepKind::kSetPriority:
+      return SetPriority();
     case StepKind::kLandlockCreate:
       return Keep(state, step.target,
                   syscall(SYS_landlock_create_ruleset, step.data, step.data_size, 0));
-    case StepKind::kLandlockRule: return LandlockRule(step, fd);
-    case StepKind::kLandlockRestrict: return syscall(SYS_landlock_restrict_self, fd, 0);
-    case StepKind::kSeccomp: return InstallFilter(step);
-    case StepKind::kIgnoreChildren: return IgnoreChildren();
-    case StepKind::kUnblockSignals: return UnblockSignals();
-    case StepKind::kReport: return Report(state, index, kReportReady);
+    case StepKind::kLandlockRule:
+      return LandlockRule(step, fd);
+    case StepKind::kLandlockRestrict:
+      return syscall(SYS_landlock_restrict_self, fd, 0);
+    case StepKind::kSeccomp:
+      return InstallFilter(step);
+    case StepKind::kIgnoreChildren:
+      return IgnoreChildren();
+    case StepKind::kUnblockSignals:
+      return UnblockSignals();
+    case StepKind::kReport:
+      return Report(state, index, kReportReady);
     case StepKind::kIdle:
       for (;;) syscall(SYS_pause);
     case StepKind::kExec:
       return syscall(SYS_execveat, fd, "", state.plan->argv, state.plan->envp, AT_EMPTY_PATH);
-    default: break;
+    default:
+      break;
   }
-  const bool of_files = (step.kind >= StepKind::kMakeDirectory && step.kind <= StepKind::kEnterDirectory) ||
-                        step.kind == StepKind::kDuplicate || step.kind == StepKind::kCloseRange;
+  const bool of_files =
+      (step.kind >= StepKind::kMakeDirectory && step.kind <= StepKind::kEnterDirectory) ||
+      step.kind == StepKind::kDuplicate || step.kind == StepKind::kCloseRange;
   return of_files ? RunFileStep(state, step, fd) : RunIdentityStep(step, fd);
 }
 

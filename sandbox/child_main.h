@@ -1,7 +1,8 @@
 // RunChild: the only code that runs between clone and exec, in a cell's init and in its tool.
 //
-// A ChildPlan is made before the clone and is a list of steps, one system call or a fixed few each. RunChild allocates
-// nothing, takes no lock, logs nothing and never returns. tests/rules/child_symbols.txt lists what it may call.
+// A ChildPlan is made before the clone and is a list of steps, one system call or a fixed few each.
+// RunChild allocates nothing, takes no lock, logs nothing and never returns.
+// tests/rules/child_symbols.txt lists what it may call.
 #ifndef WARDER_SANDBOX_CHILD_MAIN_H_
 #define WARDER_SANDBOX_CHILD_MAIN_H_
 
@@ -11,33 +12,36 @@
 
 namespace warder::sandbox {
 
-// Descriptors that a step opens are kept in slots, so that a later step can name one before it exists.
+// Descriptors that a step opens are kept in slots, so that a later step can name one before it
+// exists.
 inline constexpr int kSlots = 4;
 inline constexpr int kSlotBase = 1 << 24;  // far above any descriptor number
 constexpr int Slot(int index) { return kSlotBase + index; }
 
 enum class StepKind : std::uint32_t {
-  kReadGo,          // read one byte from fd; end of file means that the launcher is gone
-  kJoinNamespace,   // setns(fd, value)
-  kCloneSibling,    // clone a child of our parent, which goes on with the next step; we report its pid and end
-  kSetGroup,        // setresgid(value)
-  kClearGroups,     // setgroups(0)
-  kSetUser,         // setresuid(value)
-  kNewSession,      // setsid
-  kMakePrivate,     // no mount event enters or leaves from here on
-  kMount,           // mount(text, path, data, value, extra)
-  kUnmount,         // umount2(path, value)
-  kMoveMount,       // the detached mount fd to path
-  kMountAttributes, // set the attributes value on the mount at path
-  kMakeDirectory,   // mkdir(path, value); one that exists is fine
-  kSymlink,         // symlink(text, path)
-  kWriteFile,       // create path with mode value, write data_size bytes of data
-  kCopyFile,        // create path with mode value in slot target, copy all of fd into it
-  kBindFile,        // bind the file in slot fd onto path
-  kChangeDirectory, // chdir(path)
-  kPivotRoot,       // pivot_root(".", ".")
-  kOpenExpected,    // open path with flags value into slot target; device, inode, size and times must be those in data
-  kOpenSame,        // open path with flags value into slot target; must be the file in slot fd
+  kReadGo,           // read one byte from fd; end of file means that the launcher is gone
+  kJoinNamespace,    // setns(fd, value)
+  kCloneSibling,     // clone a child of our parent, which goes on with the next step; we report its
+                     // pid and end
+  kSetGroup,         // setresgid(value)
+  kClearGroups,      // setgroups(0)
+  kSetUser,          // setresuid(value)
+  kNewSession,       // setsid
+  kMakePrivate,      // no mount event enters or leaves from here on
+  kMount,            // mount(text, path, data, value, extra)
+  kUnmount,          // umount2(path, value)
+  kMoveMount,        // the detached mount fd to path
+  kMountAttributes,  // set the attributes value on the mount at path
+  kMakeDirectory,    // mkdir(path, value); one that exists is fine
+  kSymlink,          // symlink(text, path)
+  kWriteFile,        // create path with mode value, write data_size bytes of data
+  kCopyFile,         // create path with mode value in slot target, copy all of fd into it
+  kBindFile,         // bind the file in slot fd onto path
+  kChangeDirectory,  // chdir(path)
+  kPivotRoot,        // pivot_root(".", ".")
+  kOpenExpected,  // open path with flags value into slot target; device, inode, size and times must
+                  // be those in data
+  kOpenSame,      // open path with flags value into slot target; must be the file in slot fd
   kEnterDirectory,  // fchdir(fd)
   kLoopbackUp,      // bring "lo" up
   kSetHostName,     // sethostname(text, value)
@@ -46,20 +50,20 @@ enum class StepKind : std::uint32_t {
   kSetLimit,        // setrlimit(value, data)
   kDuplicate,       // dup3(fd, target, value)
   kCloseRange,      // close_range(value, target), target -1 meaning the last
-  kDropBounding,    // drop capabilities 0 to value from the bounding set, but those in mask data_size
-  kSetCapabilities, // permitted, effective, inheritable and ambient := mask value
+  kDropBounding,  // drop capabilities 0 to value from the bounding set, but those in mask data_size
+  kSetCapabilities,  // permitted, effective, inheritable and ambient := mask value
   kNoNewPrivileges,
   kLandlockCreate,  // ruleset of data into slot target
   kLandlockRule,    // allow value below path in ruleset fd
   kLandlockRestrict,
-  kSeccomp,         // install the filter in data
-  kDeathSignal,     // SIGKILL when the launcher dies
+  kSeccomp,      // install the filter in data
+  kDeathSignal,  // SIGKILL when the launcher dies
   kNotDumpable,
   kIgnoreChildren,  // the kernel reaps what is orphaned to us
   kUnblockSignals,
-  kReport,          // tell the launcher on fd that all steps so far worked
-  kIdle,            // pause for ever
-  kExec,            // execveat(fd, "", argv, envp, AT_EMPTY_PATH)
+  kReport,  // tell the launcher on fd that all steps so far worked
+  kIdle,    // pause for ever
+  kExec,    // execveat(fd, "", argv, envp, AT_EMPTY_PATH)
 };
 
 struct Step {
@@ -94,7 +98,7 @@ struct MountArguments {
 struct ChildPlan {
   const Step* steps = nullptr;
   std::size_t count = 0;
-  int report_fd = -1;          // where a failure is reported, as a ChildReport
+  int report_fd = -1;  // where a failure is reported, as a ChildReport
   const char* const* argv = nullptr;
   const char* const* envp = nullptr;
 };
@@ -102,14 +106,16 @@ struct ChildPlan {
 inline constexpr std::int32_t kReportReady = 0;
 inline constexpr std::int32_t kReportCloned = -1;  // from kCloneSibling; `step` is the pid
 
-// Written whole to report_fd (smaller than PIPE_BUF, so never torn). error == kReportReady comes from a kReport step.
+// Written whole to report_fd (smaller than PIPE_BUF, so never torn). error == kReportReady comes
+// from a kReport step.
 struct ChildReport {
   std::uint32_t step = 0;
   std::int32_t error = 0;
 };
 
 static_assert(std::is_trivially_copyable_v<Step> && std::is_standard_layout_v<Step>);
-static_assert(std::is_trivially_copyable_v<ChildPlan> && std::is_trivially_destructible_v<ChildPlan>);
+static_assert(std::is_trivially_copyable_v<ChildPlan> &&
+              std::is_trivially_destructible_v<ChildPlan>);
 static_assert(std::is_trivially_copyable_v<ChildReport> && sizeof(ChildReport) == 8);
 
 // Runs the steps in order. The first failure is reported and the process exits with 127.

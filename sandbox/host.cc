@@ -29,7 +29,8 @@ std::string ReadLine(const char* path) {
   return line;
 }
 
-// Why an ordinary user got no user namespace: the switch that says so, where there is one (Debian, Ubuntu, sysctl(8)).
+// Why an ordinary user got no user namespace: the switch that says so, where there is one (Debian,
+// Ubuntu, sysctl(8)).
 std::string UserNamespaceRemedy() {
   if (ReadLine("/proc/sys/user/max_user_namespaces") == "0") {
     return "sysctl user.max_user_namespaces is 0; set it to 15000 or run as root";
@@ -38,9 +39,11 @@ std::string UserNamespaceRemedy() {
     return "sysctl kernel.unprivileged_userns_clone is 0; set it to 1 or run as root";
   }
   if (ReadLine("/proc/sys/kernel/apparmor_restrict_unprivileged_userns") == "1") {
-    return "sysctl kernel.apparmor_restrict_unprivileged_userns is 1; add an AppArmor profile with `userns,` for warder, set it to 0, or run as root";
+    return "sysctl kernel.apparmor_restrict_unprivileged_userns is 1; add an AppArmor profile with "
+           "`userns,` for warder, set it to 0, or run as root";
   }
-  return "a container or a security module refuses them; allow unshare(CLONE_NEWUSER) there or run as root";
+  return "a container or a security module refuses them; allow unshare(CLONE_NEWUSER) there or run "
+         "as root";
 }
 
 absl::Status EnterUserNamespace(uid_t uid, gid_t gid) {
@@ -49,11 +52,13 @@ absl::Status EnterUserNamespace(uid_t uid, gid_t gid) {
         absl::StrFormat("user namespace: unshare: %s: %s", strerror(errno), UserNamespaceRemedy()));
   }
   absl::Status status = WriteExisting("/proc/self/setgroups", "deny");
-  if (status.ok()) status = WriteExisting("/proc/self/uid_map", absl::StrFormat("%u %u 1\n", uid, uid));
-  if (status.ok()) status = WriteExisting("/proc/self/gid_map", absl::StrFormat("%u %u 1\n", gid, gid));
+  if (status.ok())
+    status = WriteExisting("/proc/self/uid_map", absl::StrFormat("%u %u 1\n", uid, uid));
+  if (status.ok())
+    status = WriteExisting("/proc/self/gid_map", absl::StrFormat("%u %u 1\n", gid, gid));
   if (!status.ok()) {
-    return absl::FailedPreconditionError(absl::StrFormat("user namespace: %s: %s", std::string(status.message()),
-                                                         UserNamespaceRemedy()));
+    return absl::FailedPreconditionError(absl::StrFormat(
+        "user namespace: %s: %s", std::string(status.message()), UserNamespaceRemedy()));
   }
   return absl::OkStatus();
 }
@@ -61,9 +66,11 @@ absl::Status EnterUserNamespace(uid_t uid, gid_t gid) {
 // Holds the reserved numbers with the null device, so that nothing else of ours ever gets one.
 absl::Status ReserveDescriptors() {
   const UniqueFd null(open("/dev/null", O_RDWR | O_CLOEXEC));
-  if (!null.ok()) return absl::FailedPreconditionError(absl::StrFormat("/dev/null: %s", strerror(errno)));
+  if (!null.ok())
+    return absl::FailedPreconditionError(absl::StrFormat("/dev/null: %s", strerror(errno)));
   for (const int fd : {kReportFd, kGoFd, kExecFd}) {
-    if (dup3(null.get(), fd, O_CLOEXEC) < 0) return absl::InternalError("cannot reserve a descriptor");
+    if (dup3(null.get(), fd, O_CLOEXEC) < 0)
+      return absl::InternalError("cannot reserve a descriptor");
   }
   return absl::OkStatus();
 }
@@ -86,7 +93,8 @@ absl::StatusOr<Host> EnterLauncher() {
   }
   if (unshare(CLONE_NEWNS) != 0 || mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0) {
     return absl::FailedPreconditionError(absl::StrFormat(
-        "mount namespace: %s: the launcher needs CAP_SYS_ADMIN, as root or in a user namespace", strerror(errno)));
+        "mount namespace: %s: the launcher needs CAP_SYS_ADMIN, as root or in a user namespace",
+        strerror(errno)));
   }
   setsid();  // a terminal's Ctrl-C is for the supervisor alone; fails harmlessly for a group leader
   umask(022);
@@ -99,7 +107,8 @@ absl::StatusOr<Host> EnterLauncher() {
 absl::StatusOr<UidLease> UidLease::Take(const std::string& lock_file, const UidRange& range) {
   UniqueFd fd(open(lock_file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
   if (!fd.ok()) {
-    return absl::FailedPreconditionError(absl::StrFormat("%s: user id locks: %s", lock_file, strerror(errno)));
+    return absl::FailedPreconditionError(
+        absl::StrFormat("%s: user id locks: %s", lock_file, strerror(errno)));
   }
   for (std::uint32_t offset = 0; offset < range.count; ++offset) {
     flock lock = {};
@@ -107,13 +116,16 @@ absl::StatusOr<UidLease> UidLease::Take(const std::string& lock_file, const UidR
     lock.l_whence = SEEK_SET;
     lock.l_start = offset;
     lock.l_len = 1;
-    if (fcntl(fd.get(), F_OFD_SETLK, &lock) == 0) return UidLease(std::move(fd), range.first + offset);
+    if (fcntl(fd.get(), F_OFD_SETLK, &lock) == 0)
+      return UidLease(std::move(fd), range.first + offset);
     if (errno != EAGAIN && errno != EACCES) {
-      return absl::FailedPreconditionError(absl::StrFormat("%s: lock: %s", lock_file, strerror(errno)));
+      return absl::FailedPreconditionError(
+          absl::StrFormat("%s: lock: %s", lock_file, strerror(errno)));
     }
   }
-  return absl::ResourceExhaustedError(absl::StrFormat(
-      "all %u user ids from %u on are in use; widen `uid_range` in config.json", range.count, range.first));
+  return absl::ResourceExhaustedError(
+      absl::StrFormat("all %u user ids from %u on are in use; widen `uid_range` in config.json",
+                      range.count, range.first));
 }
 
 }  // namespace warder::sandbox

@@ -1,4 +1,5 @@
-// Host: what this machine and this process's privileges make possible, found out once when the launcher starts.
+// Host: what this machine and this process's privileges make possible, found out once when the
+// launcher starts.
 #ifndef WARDER_SANDBOX_HOST_H_
 #define WARDER_SANDBOX_HOST_H_
 
@@ -22,10 +23,10 @@ struct Host {
   bool setgroups = false;  // supplementary groups can be dropped
 };
 
-// Makes this process a launcher: an own mount namespace without propagation and, for an ordinary user, an own user namespace
-// in which it has the capabilities to build cells; session of its own, death with its parent, the reserved descriptors.
-// Call once, in a single-threaded process.
-// Errors: kFailedPrecondition, with the layer, the kernel's or the sysctl's word on it and the remedy.
+// Makes this process a launcher: an own mount namespace without propagation and, for an ordinary
+// user, an own user namespace in which it has the capabilities to build cells; session of its own,
+// death with its parent, the reserved descriptors. Call once, in a single-threaded process. Errors:
+// kFailedPrecondition, with the layer, the kernel's or the sysctl's word on it and the remedy.
 absl::StatusOr<Host> EnterLauncher();
 
 // A range of user ids for the tools of a privileged launcher. Nobody else may own them.
@@ -34,9 +35,9 @@ struct UidRange {
   std::uint32_t count = 4096;
 };
 
-// One id of the range, held until destroyed: an OFD write lock on the byte at its offset in `lock_file`, so that the kernel
-// gives it back whatever happens to us.
-// Errors: kResourceExhausted (all taken), kFailedPrecondition (lock file).
+// One id of the range, held until destroyed: an OFD write lock on the byte at its offset in
+// `lock_file`, so that the kernel gives it back whatever happens to us. Errors: kResourceExhausted
+// (all taken), kFailedPrecondition (lock file).
 class UidLease {
  public:
   static absl::StatusOr<UidLease> Take(const std::string& lock_file, const UidRange& range);

@@ -17,13 +17,12 @@ constexpr std::uint64_t kScopeSignal = 1ull << 1;        // ABI 6
 
 constexpr std::uint64_t kReadRights =
     LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR;
-constexpr std::uint64_t kMakeRights =
-    LANDLOCK_ACCESS_FS_REMOVE_DIR | LANDLOCK_ACCESS_FS_REMOVE_FILE | LANDLOCK_ACCESS_FS_MAKE_DIR |
-    LANDLOCK_ACCESS_FS_MAKE_REG | LANDLOCK_ACCESS_FS_MAKE_SOCK | LANDLOCK_ACCESS_FS_MAKE_FIFO |
-    LANDLOCK_ACCESS_FS_MAKE_SYM;
+constexpr std::uint64_t kMakeRights = LANDLOCK_ACCESS_FS_REMOVE_DIR |
+                                      LANDLOCK_ACCESS_FS_REMOVE_FILE | LANDLOCK_ACCESS_FS_MAKE_DIR |
+                                      LANDLOCK_ACCESS_FS_MAKE_REG | LANDLOCK_ACCESS_FS_MAKE_SOCK |
+                                      LANDLOCK_ACCESS_FS_MAKE_FIFO | LANDLOCK_ACCESS_FS_MAKE_SYM;
 // Handled but granted nowhere.
-constexpr std::uint64_t kNodeRights =
-    LANDLOCK_ACCESS_FS_MAKE_CHAR | LANDLOCK_ACCESS_FS_MAKE_BLOCK;
+constexpr std::uint64_t kNodeRights = LANDLOCK_ACCESS_FS_MAKE_CHAR | LANDLOCK_ACCESS_FS_MAKE_BLOCK;
 constexpr std::uint64_t kDirectoryOnly =
     LANDLOCK_ACCESS_FS_READ_DIR | kMakeRights | kNodeRights | LANDLOCK_ACCESS_FS_REFER;
 
@@ -53,17 +52,22 @@ LandlockRuleset CellRuleset(int abi) {
 
 std::size_t RulesetSize(int abi) {
   if (abi >= 6) return sizeof(LandlockRuleset);
-  return abi >= 4 ? offsetof(LandlockRuleset, scoped) : offsetof(LandlockRuleset, handled_access_net);
+  return abi >= 4 ? offsetof(LandlockRuleset, scoped)
+                  : offsetof(LandlockRuleset, handled_access_net);
 }
 
 std::uint64_t LandlockRights(LandlockAccess access, int abi, bool directory) {
   std::uint64_t rights = 0;
   switch (access) {
-    case LandlockAccess::kList: rights = LANDLOCK_ACCESS_FS_READ_DIR; break;
-    case LandlockAccess::kRead: rights = kReadRights; break;
+    case LandlockAccess::kList:
+      rights = LANDLOCK_ACCESS_FS_READ_DIR;
+      break;
+    case LandlockAccess::kRead:
+      rights = kReadRights;
+      break;
     case LandlockAccess::kReadWrite:
-      rights = kReadRights | kMakeRights | LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS_REFER |
-               kTruncate;
+      rights = kReadRights | kMakeRights | LANDLOCK_ACCESS_FS_WRITE_FILE |
+               LANDLOCK_ACCESS_FS_REFER | kTruncate;
       break;
     case LandlockAccess::kDevices:
       rights = LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR |

@@ -17,8 +17,8 @@ struct ResourceLimit {
   rlimit64 value = {};
 };
 
-// The limits that a tool gets: those of the policy, plus no core files and little locked memory. The same list is set by the
-// plan and read back by the proof.
+// The limits that a tool gets: those of the policy, plus no core files and little locked memory.
+// The same list is set by the plan and read back by the proof.
 std::vector<ResourceLimit> ResourceLimits(const Limits& limits);
 
 }  // namespace warder::sandbox

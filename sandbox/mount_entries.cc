@@ -30,8 +30,10 @@ std::string RealPath(const std::string& path) {
   return real == nullptr ? "" : real.get();
 }
 
-std::optional<IdMap> MapFor(const MountRequest& request, PathAccess access, const struct stat& owner) {
-  if (!request.id_map || access == PathAccess::kRead || owner.st_uid == request.uid) return std::nullopt;
+std::optional<IdMap> MapFor(const MountRequest& request, PathAccess access,
+                            const struct stat& owner) {
+  if (!request.id_map || access == PathAccess::kRead || owner.st_uid == request.uid)
+    return std::nullopt;
   return IdMap{owner.st_uid, owner.st_gid, request.uid, request.gid};
 }
 
@@ -39,7 +41,8 @@ LandlockAccess AccessRights(PathAccess access) {
   return access == PathAccess::kReadWrite ? LandlockAccess::kReadWrite : LandlockAccess::kRead;
 }
 
-// What is at `path`, as an entry at `target`. Only regular files and directories: a socket, FIFO or device would be a way out.
+// What is at `path`, as an entry at `target`. Only regular files and directories: a socket, FIFO or
+// device would be a way out.
 absl::StatusOr<MountEntry> TreeEntry(const MountRequest& request, const std::string& path,
                                      const std::string& target, PathAccess access) {
   auto fd = OpenPath(AT_FDCWD, path);
@@ -47,10 +50,13 @@ absl::StatusOr<MountEntry> TreeEntry(const MountRequest& request, const std::str
   auto status = Status(fd->get(), path);
   if (!status.ok()) return status.status();
   if (!S_ISREG(status->st_mode) && !S_ISDIR(status->st_mode)) {
-    return absl::FailedPreconditionError(absl::StrFormat(
-        "%s: neither a file nor a directory; a cell never gets sockets, FIFOs or devices of the host", path));
+    return absl::FailedPreconditionError(
+        absl::StrFormat("%s: neither a file nor a directory; a cell never gets sockets, FIFOs or "
+                        "devices of the host",
+                        path));
   }
-  auto tree = CloneTree(fd->get(), {.access = access, .map = MapFor(request, access, *status)}, path);
+  auto tree =
+      CloneTree(fd->get(), {.access = access, .map = MapFor(request, access, *status)}, path);
   if (!tree.ok()) return tree.status();
   MountEntry entry;
   entry.target = target;
@@ -66,7 +72,8 @@ bool Granted(const FilesystemPolicy& policy, const std::string& path, const Path
   });
 }
 
-// A link stays a link when the cell sees what it leads to; otherwise (resolv.conf in /run) its target takes its place.
+// A link stays a link when the cell sees what it leads to; otherwise (resolv.conf in /run) its
+// target takes its place.
 absl::StatusOr<MountEntry> GrantEntry(const MountRequest& request, const PathGrant& grant) {
   struct stat status = {};
   if (lstat(grant.path.c_str(), &status) != 0) {
@@ -89,7 +96,8 @@ absl::StatusOr<MountEntry> GrantEntry(const MountRequest& request, const PathGra
   return entry;
 }
 
-// Protected paths and every directory between them and the root become mounts, so that none of them can be renamed away.
+// Protected paths and every directory between them and the root become mounts, so that none of them
+// can be renamed away.
 absl::Status AddProtected(const MountRequest& request, int root, const IdMap* map,
                           std::vector<MountEntry>& entries) {
   std::vector<std::string> done;
@@ -130,10 +138,12 @@ absl::Status AddWorkspace(const MountRequest& request, std::vector<MountEntry>& 
   auto status = Status(fd->get(), source.path);
   if (!status.ok()) return status.status();
   if (status->st_dev != source.device || status->st_ino != source.inode) {
-    return absl::FailedPreconditionError(source.path + ": the workspace is no longer the directory that was shown");
+    return absl::FailedPreconditionError(
+        source.path + ": the workspace is no longer the directory that was shown");
   }
   const WorkspaceMode mode = request.policy->filesystem.workspace;
-  const PathAccess access = mode == WorkspaceMode::kReadWrite ? PathAccess::kReadWrite : PathAccess::kRead;
+  const PathAccess access =
+      mode == WorkspaceMode::kReadWrite ? PathAccess::kReadWrite : PathAccess::kRead;
   // Read-only and overlay views are mapped too: the tool must be able to read its own user's files.
   const std::optional<IdMap> map = MapFor(request, PathAccess::kReadWrite, *status);
   auto tree = CloneTree(fd->get(), {.access = access, .map = map}, source.path);
@@ -142,7 +152,8 @@ absl::Status AddWorkspace(const MountRequest& request, std::vector<MountEntry>& 
   entry.target = source.path;
   entry.kind = mode == WorkspaceMode::kOverlay ? EntryKind::kOverlay : EntryKind::kTree;
   entry.tree = std::move(*tree);
-  entry.access = mode == WorkspaceMode::kReadOnly ? LandlockAccess::kRead : LandlockAccess::kReadWrite;
+  entry.access =
+      mode == WorkspaceMode::kReadOnly ? LandlockAccess::kRead : LandlockAccess::kReadWrite;
   entries.push_back(std::move(entry));
   if (mode != WorkspaceMode::kReadWrite) return absl::OkStatus();
   return AddProtected(request, fd->get(), map.has_value() ? &*map : nullptr, entries);

@@ -32,8 +32,8 @@ struct MountEntry {
 // True when `path` is `directory` or lies below it, by whole components.
 bool IsBelow(std::string_view path, std::string_view directory);
 
-// The entries that the policy's grants, workspace, protected and hidden paths ask for, parents before children. A longer path
-// always wins over a shorter one, whatever the order in the file.
+// The entries that the policy's grants, workspace, protected and hidden paths ask for, parents
+// before children. A longer path always wins over a shorter one, whatever the order in the file.
 absl::StatusOr<std::vector<MountEntry>> CollectEntries(const MountRequest& request);
 
 }  // namespace warder::sandbox

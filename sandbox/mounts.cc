@@ -30,14 +30,18 @@ class MountStepper {
 
  private:
   // Steps run with the new root as working directory: paths lose their leading slash.
-  const char* Inside(const std::string& path) { return steps_.Keep(path == "/" ? "." : path.substr(1)); }
+  const char* Inside(const std::string& path) {
+    return steps_.Keep(path == "/" ? "." : path.substr(1));
+  }
   void MakeDirectories(const std::string& path);
   void MakeParents(const std::string& path) {
     const std::size_t slash = path.rfind('/');
     if (slash > 0) MakeDirectories(path.substr(0, slash));
   }
-  void Mount(const std::string& target, const char* type, unsigned long flags, const std::string& options);
-  void Tmpfs(const std::string& target, std::uint64_t bytes, const char* mode, unsigned long flags = 0);
+  void Mount(const std::string& target, const char* type, unsigned long flags,
+             const std::string& options);
+  void Tmpfs(const std::string& target, std::uint64_t bytes, const char* mode,
+             unsigned long flags = 0);
   void Link(const std::string& target, const std::string& text);
   void WriteFile(const std::string& path, std::string bytes);
   void Overlay(MountEntry& entry);
@@ -103,8 +107,9 @@ void MountStepper::Place(UniqueFd tree, const std::string& target) {
   step.path = Inside(target);
 }
 
-// The new root is mounted over /proc: the one directory that is certain to exist, and the host's /proc stays in the namespace
-// below it, which the kernel wants to see before it lets a user namespace mount a fresh one.
+// The new root is mounted over /proc: the one directory that is certain to exist, and the host's
+// /proc stays in the namespace below it, which the kernel wants to see before it lets a user
+// namespace mount a fresh one.
 void MountStepper::BeginRoot() {
   steps_.Add(StepKind::kMakePrivate, "/");
   const MountArguments* arguments = steps_.KeepValue(
@@ -118,7 +123,8 @@ void MountStepper::BeginRoot() {
   Step& enter = steps_.Add(StepKind::kChangeDirectory, "the new root");
   enter.path = "/proc";
   Allow("/", LandlockAccess::kList);
-  for (const char* path : {"/proc", "/dev", "/tmp", "/home", "/run", kPinDirectory, "/etc", "/var"}) MakeDirectories(path);
+  for (const char* path : {"/proc", "/dev", "/tmp", "/home", "/run", kPinDirectory, "/etc", "/var"})
+    MakeDirectories(path);
   Link("/var/tmp", "../tmp");
   Mount("/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, "");
   Allow("/proc", LandlockAccess::kDevices);
@@ -152,11 +158,13 @@ void MountStepper::AddEtc(const std::vector<MountEntry>& entries) {
   };
   const std::string ids = absl::StrFormat("%u:%u", request_.uid, request_.gid);
   const std::pair<const char*, std::string> files[] = {
-      {"/etc/passwd", "root:x:0:0:root:/root:/usr/sbin/nologin\ntool:x:" + ids + ":tool:" + kCellHome +
+      {"/etc/passwd", "root:x:0:0:root:/root:/usr/sbin/nologin\ntool:x:" + ids +
+                          ":tool:" + kCellHome +
                           ":/bin/sh\nnobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin\n"},
       {"/etc/group", absl::StrFormat("root:x:0:\ntool:x:%u:\nnogroup:x:65534:\n", request_.gid)},
       {"/etc/hosts", "127.0.0.1\tlocalhost\n::1\tlocalhost\n127.0.1.1\tcell\n"},
-      {"/etc/nsswitch.conf", "passwd: files\ngroup: files\nhosts: files dns\nservices: files\nprotocols: files\n"},
+      {"/etc/nsswitch.conf",
+       "passwd: files\ngroup: files\nhosts: files dns\nservices: files\nprotocols: files\n"},
   };
   for (const auto& [path, bytes] : files) {
     if (!granted(path)) WriteFile(path, bytes);
@@ -164,7 +172,8 @@ void MountStepper::AddEtc(const std::vector<MountEntry>& entries) {
   Allow("/etc", LandlockAccess::kRead);
 }
 
-// The writable layer's tmpfs is unmounted from its place at once; the overlay keeps it, and it goes with the cell.
+// The writable layer's tmpfs is unmounted from its place at once; the overlay keeps it, and it goes
+// with the cell.
 void MountStepper::Overlay(MountEntry& entry) {
   const std::string lower = "/run/overlay/lower";
   const std::string layer = "/run/overlay/layer";
@@ -175,7 +184,8 @@ void MountStepper::Overlay(MountEntry& entry) {
   MakeDirectories(layer + "/upper");
   MakeDirectories(layer + "/work");
   Mount(entry.target, "overlay", MS_NOSUID | MS_NODEV,
-        "lowerdir=run/overlay/lower,upperdir=run/overlay/layer/upper,workdir=run/overlay/layer/work,userxattr");
+        "lowerdir=run/overlay/lower,upperdir=run/overlay/layer/upper,workdir=run/overlay/layer/"
+        "work,userxattr");
   for (const std::string& path : {lower, layer}) {
     Step& step = steps_.Add(StepKind::kUnmount, path);
     step.path = Inside(path);
@@ -185,7 +195,8 @@ void MountStepper::Overlay(MountEntry& entry) {
 
 void MountStepper::AddEntry(MountEntry& entry, const std::vector<MountEntry>& all) {
   const bool inside_tree = std::any_of(all.begin(), all.end(), [&](const MountEntry& other) {
-    return &other != &entry && (other.kind == EntryKind::kTree || other.kind == EntryKind::kOverlay) &&
+    return &other != &entry &&
+           (other.kind == EntryKind::kTree || other.kind == EntryKind::kOverlay) &&
            IsBelow(entry.target, other.target);
   });
   // Inside a tree the mount point is part of the tree; creating it would write to the host.
@@ -194,16 +205,27 @@ void MountStepper::AddEntry(MountEntry& entry, const std::vector<MountEntry>& al
     return;
   }
   if (!inside_tree && entry.kind != EntryKind::kMask) {
-    if (entry.directory) MakeDirectories(entry.target);
-    else WriteFile(entry.target, "");
+    if (entry.directory)
+      MakeDirectories(entry.target);
+    else
+      WriteFile(entry.target, "");
   }
   const std::uint64_t disk = request_.policy->limits.disk_bytes.value_or(kFixedTmpfsBytes);
   switch (entry.kind) {
-    case EntryKind::kTmpfs: Tmpfs(entry.target, disk, entry.target == kCellHome ? "0700" : "1777"); break;
-    case EntryKind::kOverlay: Overlay(entry); break;
-    case EntryKind::kTree: Place(std::move(entry.tree), entry.target); break;
-    case EntryKind::kMask: Tmpfs(entry.target, kFixedTmpfsBytes, "0000", MS_RDONLY); break;
-    case EntryKind::kLink: break;
+    case EntryKind::kTmpfs:
+      Tmpfs(entry.target, disk, entry.target == kCellHome ? "0700" : "1777");
+      break;
+    case EntryKind::kOverlay:
+      Overlay(entry);
+      break;
+    case EntryKind::kTree:
+      Place(std::move(entry.tree), entry.target);
+      break;
+    case EntryKind::kMask:
+      Tmpfs(entry.target, kFixedTmpfsBytes, "0000", MS_RDONLY);
+      break;
+    case EntryKind::kLink:
+      break;
   }
   if (entry.kind != EntryKind::kMask) Allow(entry.target, entry.access, entry.directory);
 }
@@ -236,7 +258,8 @@ absl::StatusOr<std::vector<UniqueFd>> OpenDevices() {
 
 }  // namespace
 
-absl::Status AddMountSteps(const MountRequest& request, StepList& steps, std::vector<PathRule>& rules) {
+absl::Status AddMountSteps(const MountRequest& request, StepList& steps,
+                           std::vector<PathRule>& rules) {
   auto entries = CollectEntries(request);
   if (!entries.ok()) return entries.status();
   auto devices = OpenDevices();

@@ -1,4 +1,5 @@
-// Mounts: a policy's file view as steps. Opens what will be mounted; the steps mount it, in the cell.
+// Mounts: a policy's file view as steps. Opens what will be mounted; the steps mount it, in the
+// cell.
 #ifndef WARDER_SANDBOX_MOUNTS_H_
 #define WARDER_SANDBOX_MOUNTS_H_
 
@@ -17,7 +18,8 @@ namespace warder::sandbox {
 
 inline constexpr char kCellHome[] = "/home/tool";
 inline constexpr char kCellUser[] = "tool";
-// Where the copies of pinned files are staged; a private tmpfs for as long as it takes to place them.
+// Where the copies of pinned files are staged; a private tmpfs for as long as it takes to place
+// them.
 inline constexpr char kPinDirectory[] = "/run/pinned";
 // Files and directories of one private tmpfs, so that empty files cannot eat the kernel's memory.
 inline constexpr int kTmpfsInodes = 65536;
@@ -42,10 +44,12 @@ struct PathRule {
   bool directory = true;
 };
 
-// Appends the steps that assemble the root, enter it and make it read-only. They need the capabilities of the cell's own user namespace.
-// Appends to `rules` what Landlock must allow for the same view.
-// Errors: kNotFound (a path that is not optional), kFailedPrecondition (workspace changed; kind of file that a cell never gets; mount).
-absl::Status AddMountSteps(const MountRequest& request, StepList& steps, std::vector<PathRule>& rules);
+// Appends the steps that assemble the root, enter it and make it read-only. They need the
+// capabilities of the cell's own user namespace. Appends to `rules` what Landlock must allow for
+// the same view. Errors: kNotFound (a path that is not optional), kFailedPrecondition (workspace
+// changed; kind of file that a cell never gets; mount).
+absl::Status AddMountSteps(const MountRequest& request, StepList& steps,
+                           std::vector<PathRule>& rules);
 
 }  // namespace warder::sandbox
 

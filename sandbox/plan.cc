@@ -56,7 +56,8 @@ void AddFilter(StepList& steps, const sock_filter* program, std::size_t size, co
   step.data_size = size;
 }
 
-void AddOpen(StepList& steps, const std::string& path, const FileIdentity& identity, int flags, int slot) {
+void AddOpen(StepList& steps, const std::string& path, const FileIdentity& identity, int flags,
+             int slot) {
   const FileIdentity* kept = steps.KeepValue(identity);
   Step& step = steps.Add(StepKind::kOpenExpected, path);
   step.path = steps.Keep(path);
@@ -72,8 +73,9 @@ void AddDuplicate(StepList& steps, int from, int to, int flags) {
   step.value = static_cast<std::uint64_t>(flags);
 }
 
-// Copies what others could change onto the cell's own tmpfs and places each copy at the file's path. Opening the path again
-// must give the copy: the path is then known to lead to what was shown.
+// Copies what others could change onto the cell's own tmpfs and places each copy at the file's
+// path. Opening the path again must give the copy: the path is then known to lead to what was
+// shown.
 void AddCopies(const ProgramRequest& program, StepList& steps) {
   const MountArguments* tmpfs = steps.KeepValue(MountArguments{"tmpfs", "mode=0755"});
   Step& mount = steps.Add(StepKind::kMount, kPinDirectory);
@@ -132,7 +134,8 @@ void AddLandlock(const CellRequest& request, const std::vector<PathRule>& rules,
   }
 }
 
-// The steps after the barrier need these; a policy without them could not start anything, and could not say why.
+// The steps after the barrier need these; a policy without them could not start anything, and could
+// not say why.
 absl::Status CheckEssentialCalls(const Policy& policy) {
   for (const char* name : {"read", "write", "execveat", "exit_group"}) {
     const bool allowed = std::any_of(
@@ -140,7 +143,8 @@ absl::Status CheckEssentialCalls(const Policy& policy) {
         [&](const SyscallRule& rule) { return rule.name == name && rule.when.empty(); });
     if (!allowed) {
       return absl::InvalidArgumentError(absl::StrFormat(
-          "policy `%s`: syscalls: `%s` is not allowed; no program can start without it", policy.name, name));
+          "policy `%s`: syscalls: `%s` is not allowed; no program can start without it",
+          policy.name, name));
     }
   }
   return absl::OkStatus();
@@ -149,7 +153,8 @@ absl::Status CheckEssentialCalls(const Policy& policy) {
 }  // namespace
 
 std::uint64_t CellCloneFlags(const Policy& policy) {
-  std::uint64_t flags = CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNS | CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWCGROUP;
+  std::uint64_t flags =
+      CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNS | CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWCGROUP;
   if (policy.network == NetworkMode::kNone) flags |= CLONE_NEWNET;
   return flags;
 }
@@ -171,7 +176,8 @@ absl::Status PlanInit(const CellRequest& request, StepList& steps, std::vector<P
   name.value = sizeof kHostName - 1;
   steps.Add(StepKind::kIgnoreChildren);
   AddDropPrivileges(request, 0, steps);
-  // After the last change of credentials, which would clear it, and before the report, which fails when the launcher is gone.
+  // After the last change of credentials, which would clear it, and before the report, which fails
+  // when the launcher is gone.
   steps.Add(StepKind::kDeathSignal);
   steps.Add(StepKind::kNotDumpable);
   AddCloseRange(steps, 0, kReportFd - 1);
@@ -184,13 +190,14 @@ absl::Status PlanInit(const CellRequest& request, StepList& steps, std::vector<P
 }
 
 absl::Status PlanTool(const CellRequest& request, const ProgramRequest& program,
-                      const CellNamespaces& namespaces, const std::vector<PathRule>& rules, StepList& steps) {
+                      const CellNamespaces& namespaces, const std::vector<PathRule>& rules,
+                      StepList& steps) {
   absl::Status status = CheckEssentialCalls(*request.policy);
   if (!status.ok()) return status;
   auto kept = CapabilityMask(request.policy->capabilities);
   if (!kept.ok()) return kept.status();
-  // A builder joins the pid namespace for its children and clones the tool as the launcher's own child: nobody inside
-  // can then forge its wait status. The tool joins the rest itself.
+  // A builder joins the pid namespace for its children and clones the tool as the launcher's own
+  // child: nobody inside can then forge its wait status. The tool joins the rest itself.
   for (const CellNamespaces::Entry& entry : namespaces.entries) {
     Step& join = steps.Add(StepKind::kJoinNamespace, entry.file);
     join.fd = entry.fd.get();

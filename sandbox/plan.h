@@ -48,24 +48,28 @@ struct ProgramRequest {
 // The namespaces of a cell, as descriptors taken from its init.
 struct CellNamespaces {
   struct Entry {
-    int type = 0;  // CLONE_NEW*
+    int type = 0;           // CLONE_NEW*
     const char* file = "";  // in /proc/PID/ns
     UniqueFd fd;
   };
-  std::vector<Entry> entries;  // the pid namespace first, then the user namespace: joining it gives the right to join the others
+  std::vector<Entry> entries;  // the pid namespace first, then the user namespace: joining it gives
+                               // the right to join the others
 };
 
-// The clone3 flags for the cell's init: every namespace, but the network's only when the policy isolates it.
+// The clone3 flags for the cell's init: every namespace, but the network's only when the policy
+// isolates it.
 std::uint64_t CellCloneFlags(const Policy& policy);
 
 // Steps of pid 1. `rules` gets what Landlock must allow for the view that was built.
 // Errors: those of AddMountSteps.
 absl::Status PlanInit(const CellRequest& request, StepList& steps, std::vector<PathRule>& rules);
 
-// Steps of the tool, up to and with exec. kReport is the barrier: fully confined, not yet started; kReadGo follows.
-// Errors: kInvalidArgument (policy does not let the tool read, write, execute or exit; unknown capability), kFailedPrecondition.
+// Steps of the tool, up to and with exec. kReport is the barrier: fully confined, not yet started;
+// kReadGo follows. Errors: kInvalidArgument (policy does not let the tool read, write, execute or
+// exit; unknown capability), kFailedPrecondition.
 absl::Status PlanTool(const CellRequest& request, const ProgramRequest& program,
-                      const CellNamespaces& namespaces, const std::vector<PathRule>& rules, StepList& steps);
+                      const CellNamespaces& namespaces, const std::vector<PathRule>& rules,
+                      StepList& steps);
 
 }  // namespace warder::sandbox
 

@@ -1,6 +1,7 @@
 // Policy: what a cell may reach, as plain values. The defaults grant nothing.
 //
-// The values come from the operator's policy files (manifest/policy_file.h); nothing here reads a file or acts.
+// The values come from the operator's policy files (manifest/policy_file.h); nothing here reads a
+// file or acts.
 #ifndef WARDER_SANDBOX_POLICY_H_
 #define WARDER_SANDBOX_POLICY_H_
 
@@ -17,8 +18,9 @@ const char* TierName(Tier tier);
 
 enum class PathAccess : std::uint8_t { kRead, kReadWrite };
 
-// One host path that appears in the cell at the same place. A symlink on the host (/bin -> usr/bin) becomes the same
-// symlink in the cell. An `optional` path that is absent is left out; any other absent path is a setup failure.
+// One host path that appears in the cell at the same place. A symlink on the host (/bin -> usr/bin)
+// becomes the same symlink in the cell. An `optional` path that is absent is left out; any other
+// absent path is a setup failure.
 struct PathGrant {
   std::string path;  // absolute, normalised
   PathAccess access = PathAccess::kRead;
@@ -32,7 +34,8 @@ struct HiddenPath {
   std::string reason;
 };
 
-// A path below the workspace root that stays read-only when the workspace is writable. Absent ones are skipped.
+// A path below the workspace root that stays read-only when the workspace is writable. Absent ones
+// are skipped.
 struct ProtectedPath {
   std::string path;  // relative to the workspace root, normalised, no ".."
   std::string reason;
@@ -54,8 +57,9 @@ enum class NetworkMode : std::uint8_t {
 };
 const char* NetworkModeName(NetworkMode mode);
 
-// (argument[index] & mask) == value. Only this form: libseccomp 2.5.4 compiles some ordered comparisons wrongly.
-// `int` arguments need mask 0xffffffff (or narrower), because the kernel ignores their upper half.
+// (argument[index] & mask) == value. Only this form: libseccomp 2.5.4 compiles some ordered
+// comparisons wrongly. `int` arguments need mask 0xffffffff (or narrower), because the kernel
+// ignores their upper half.
 struct ArgMatch {
   unsigned index = 0;  // 0 to 5
   std::uint64_t mask = ~std::uint64_t{0};
@@ -73,23 +77,26 @@ struct SyscallRule {
   std::string reason;
 };
 
-// A call is allowed when an allow rule matches and no deny rule does. A call that no rule names gets ENOSYS; a call by
-// a foreign ABI kills the process.
+// A call is allowed when an allow rule matches and no deny rule does. A call that no rule names
+// gets ENOSYS; a call by a foreign ABI kills the process.
 struct SyscallPolicy {
   std::vector<SyscallRule> allow;
   std::vector<SyscallRule> deny;
 };
 
-// Absent means "no limit from this policy" except where said otherwise. Bytes are bytes, times are milliseconds.
+// Absent means "no limit from this policy" except where said otherwise. Bytes are bytes, times are
+// milliseconds.
 struct Limits {
-  std::optional<std::uint64_t> wall_ms;        // upper bound on a tool's own timeout
-  std::optional<std::uint64_t> cpu_ms;         // RLIMIT_CPU, rounded up to seconds
-  std::optional<std::uint64_t> memory_bytes;   // RLIMIT_AS-free: RLIMIT_DATA here, a cgroup where there is one
-  std::optional<std::uint64_t> processes;      // RLIMIT_NPROC
-  std::optional<std::uint64_t> open_files;     // RLIMIT_NOFILE
-  std::optional<std::uint64_t> file_bytes;     // RLIMIT_FSIZE
-  std::optional<std::uint64_t> disk_bytes;     // size of each private tmpfs (/tmp, home, /dev/shm, overlay)
-  std::optional<std::uint64_t> stdout_bytes;   // captured; more is counted, not kept
+  std::optional<std::uint64_t> wall_ms;  // upper bound on a tool's own timeout
+  std::optional<std::uint64_t> cpu_ms;   // RLIMIT_CPU, rounded up to seconds
+  std::optional<std::uint64_t>
+      memory_bytes;  // RLIMIT_AS-free: RLIMIT_DATA here, a cgroup where there is one
+  std::optional<std::uint64_t> processes;   // RLIMIT_NPROC
+  std::optional<std::uint64_t> open_files;  // RLIMIT_NOFILE
+  std::optional<std::uint64_t> file_bytes;  // RLIMIT_FSIZE
+  std::optional<std::uint64_t>
+      disk_bytes;  // size of each private tmpfs (/tmp, home, /dev/shm, overlay)
+  std::optional<std::uint64_t> stdout_bytes;  // captured; more is counted, not kept
   std::optional<std::uint64_t> stderr_bytes;
 };
 
@@ -102,7 +109,8 @@ struct Policy {
   FilesystemPolicy filesystem;
   NetworkMode network = NetworkMode::kNone;
   SyscallPolicy syscalls;
-  std::vector<std::string> capabilities;  // kept inside the cell's own user namespace; normally empty
+  std::vector<std::string>
+      capabilities;  // kept inside the cell's own user namespace; normally empty
   Limits limits;
   OnMissing without_cgroup = OnMissing::kRefuse;
 };

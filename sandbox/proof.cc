@@ -80,7 +80,9 @@ Layer IdentityLayer(pid_t pid, const std::string& status, const CellRequest& req
   std::string proof = absl::StrFormat("host uid %u", real);
   // An ordinary user cannot drop groups; the view holds nothing that they would open.
   if (!groups.empty()) proof += ", groups kept: " + groups;
-  return Judge("user id", same && real != 0 && !map.empty() && (groups.empty() || !request.host->setgroups), proof);
+  return Judge("user id",
+               same && real != 0 && !map.empty() && (groups.empty() || !request.host->setgroups),
+               proof);
 }
 
 Layer CapabilityLayer(const std::string& status, const Policy& policy) {
@@ -91,7 +93,8 @@ Layer CapabilityLayer(const std::string& status, const Policy& policy) {
     none = none && !value.empty() && value.find_first_not_of('0') == std::string::npos;
     proof += (proof.empty() ? "" : " ") + std::string(set) + "=" + value;
   }
-  if (!policy.capabilities.empty()) return NotRequired("capabilities", "policy keeps some: " + proof);
+  if (!policy.capabilities.empty())
+    return NotRequired("capabilities", "policy keeps some: " + proof);
   return Judge("capabilities", none, none ? "all five sets empty" : proof);
 }
 
@@ -104,7 +107,8 @@ Layer SeccompLayer(const std::string& status) {
 
 Layer LandlockLayer(const Host& host) {
   return Judge("landlock", host.landlock_abi > 0,
-               DescribeLandlock(host.landlock_abi) + (host.landlock_abi > 0 ? "; restrict_self succeeded" : ""));
+               DescribeLandlock(host.landlock_abi) +
+                   (host.landlock_abi > 0 ? "; restrict_self succeeded" : ""));
 }
 
 // The root must be our tmpfs, read-only, and no mount may pass events to or from the host.
@@ -117,9 +121,11 @@ Layer FileViewLayer(pid_t pid) {
     ++mounts;
     if (words.size() < 9 || words[4] != "/") continue;
     const auto dash = std::find(words.begin(), words.end(), "-");
-    root_sealed = words[5].rfind("ro", 0) == 0 && dash != words.end() && dash + 1 != words.end() && *(dash + 1) == "tmpfs";
+    root_sealed = words[5].rfind("ro", 0) == 0 && dash != words.end() && dash + 1 != words.end() &&
+                  *(dash + 1) == "tmpfs";
   }
-  const bool shared = table.find(" shared:") != std::string::npos || table.find(" master:") != std::string::npos;
+  const bool shared =
+      table.find(" shared:") != std::string::npos || table.find(" master:") != std::string::npos;
   return Judge("file view", root_sealed && !shared,
                absl::StrFormat("root on read-only tmpfs: %s, %d mounts, propagation: %s",
                                root_sealed ? "yes" : "no", mounts, shared ? "shared" : "none"));
@@ -137,8 +143,10 @@ Layer LimitsLayer(pid_t pid, const Limits& limits) {
     std::istringstream row(Field(table, limit.name));
     std::string soft, hard;
     row >> soft >> hard;
-    if (soft == SpellLimit(limit.value.rlim_cur) && hard == SpellLimit(limit.value.rlim_max)) ++proven;
-    else wrong += std::string(wrong.empty() ? "" : ", ") + limit.name;
+    if (soft == SpellLimit(limit.value.rlim_cur) && hard == SpellLimit(limit.value.rlim_max))
+      ++proven;
+    else
+      wrong += std::string(wrong.empty() ? "" : ", ") + limit.name;
   }
   return Judge("resource limits", wrong.empty() && proven > 0,
                wrong.empty() ? absl::StrFormat("%d read back", proven) : "not as set: " + wrong);
@@ -148,7 +156,9 @@ Layer ControlGroupLayer(const Policy& policy) {
   if (!policy.limits.memory_bytes.has_value() && !policy.limits.processes.has_value()) {
     return NotRequired("control group", "policy sets no memory or process limit");
   }
-  Layer layer = Judge("control group", false, "no control group back end: memory and processes are bounded by resource limits only");
+  Layer layer =
+      Judge("control group", false,
+            "no control group back end: memory and processes are bounded by resource limits only");
   if (policy.without_cgroup == OnMissing::kDegrade) layer.state = LayerState::kDegraded;
   return layer;
 }
@@ -162,8 +172,10 @@ Layer DescriptorLayer(pid_t pid) {
   while (const dirent* entry = readdir(directory.get())) {
     if (entry->d_name[0] == '.') continue;
     const int fd = std::stoi(entry->d_name);
-    if (fd <= 2) ++standard;
-    else if (fd != kReportFd && fd != kGoFd && fd != kExecFd) others.push_back(fd);
+    if (fd <= 2)
+      ++standard;
+    else if (fd != kReportFd && fd != kGoFd && fd != kExecFd)
+      others.push_back(fd);
   }
   return Judge("descriptors", others.empty() && standard == 3,
                others.empty() ? "standard streams only; three more close on exec"
@@ -190,8 +202,9 @@ Attestation ProveTool(pid_t pid, const CellRequest& request) {
   attestation.policy = request.policy->name;
   auto& layers = attestation.layers;
   const std::string status = ReadProc(pid, "status");
-  const std::pair<const char*, const char*> namespaces[] = {
-      {"user", "user"}, {"pid", "pid"}, {"mount", "mnt"}, {"ipc", "ipc"}, {"uts", "uts"}, {"cgroup", "cgroup"}};
+  const std::pair<const char*, const char*> namespaces[] = {{"user", "user"}, {"pid", "pid"},
+                                                            {"mount", "mnt"}, {"ipc", "ipc"},
+                                                            {"uts", "uts"},   {"cgroup", "cgroup"}};
   for (const auto& [name, file] : namespaces) layers.push_back(NamespaceLayer(pid, name, file));
   layers.push_back(request.policy->network == NetworkMode::kNone
                        ? NamespaceLayer(pid, "network", "net")
@@ -199,7 +212,8 @@ Attestation ProveTool(pid_t pid, const CellRequest& request) {
   layers.push_back(IdentityLayer(pid, status, request));
   layers.push_back(FileViewLayer(pid));
   layers.push_back(CapabilityLayer(status, *request.policy));
-  layers.push_back(Judge("no_new_privs", Field(status, "NoNewPrivs:") == "1", "NoNewPrivs " + Field(status, "NoNewPrivs:")));
+  layers.push_back(Judge("no_new_privs", Field(status, "NoNewPrivs:") == "1",
+                         "NoNewPrivs " + Field(status, "NoNewPrivs:")));
   layers.push_back(SeccompLayer(status));
   layers.push_back(LandlockLayer(*request.host));
   layers.push_back(LimitsLayer(pid, request.policy->limits));

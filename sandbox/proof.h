@@ -9,9 +9,9 @@
 
 namespace warder::sandbox {
 
-// The attestation of `pid`, a tool that waits at the barrier of a cell made from `request`. Nothing is taken from the plan that
-// /proc can show; what /proc cannot show (Landlock) rests on the step's result and says so.
-// Source: proc(5), namespaces(7).
+// The attestation of `pid`, a tool that waits at the barrier of a cell made from `request`. Nothing
+// is taken from the plan that /proc can show; what /proc cannot show (Landlock) rests on the step's
+// result and says so. Source: proc(5), namespaces(7).
 Attestation ProveTool(pid_t pid, const CellRequest& request);
 
 }  // namespace warder::sandbox

@@ -19,11 +19,14 @@ absl::Status CloneError(int error, std::uint64_t flags) {
   const std::string text = absl::StrFormat("clone3 (flags 0x%x): %s", flags, strerror(error));
   switch (error) {
     case EAGAIN:
-    case ENOMEM: return absl::ResourceExhaustedError(text);
+    case ENOMEM:
+      return absl::ResourceExhaustedError(text);
     case ENOSPC:
       return absl::FailedPreconditionError(text + "; raise sysctl user.max_user_namespaces");
-    case EPERM: return absl::FailedPreconditionError(text + "; namespaces are refused here");
-    default: return absl::InternalError(text);
+    case EPERM:
+      return absl::FailedPreconditionError(text + "; namespaces are refused here");
+    default:
+      return absl::InternalError(text);
   }
 }
 

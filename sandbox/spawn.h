@@ -45,9 +45,10 @@ class ChildProcess {
   pid_t pid_ = 0;
 };
 
-// clone3 with `flags` and CLONE_CLEAR_SIGHAND, all signals blocked in the child, which runs `steps`. `argv` and `envp` end with
-// nullptr and are used by kExec. Call from a single-threaded process.
-// Errors: kResourceExhausted (EAGAIN, ENOMEM, ENOSPC), kFailedPrecondition (EPERM: namespaces are refused), kInternal.
+// clone3 with `flags` and CLONE_CLEAR_SIGHAND, all signals blocked in the child, which runs
+// `steps`. `argv` and `envp` end with nullptr and are used by kExec. Call from a single-threaded
+// process. Errors: kResourceExhausted (EAGAIN, ENOMEM, ENOSPC), kFailedPrecondition (EPERM:
+// namespaces are refused), kInternal.
 absl::StatusOr<ChildProcess> CloneChild(const StepList& steps, std::uint64_t flags,
                                         const char* const* argv = nullptr,
                                         const char* const* envp = nullptr);

@@ -1,4 +1,5 @@
-// StepList: a ChildPlan under construction, and the owner of every byte and descriptor that its steps name.
+// StepList: a ChildPlan under construction, and the owner of every byte and descriptor that its
+// steps name.
 #ifndef WARDER_SANDBOX_STEP_LIST_H_
 #define WARDER_SANDBOX_STEP_LIST_H_
 
@@ -15,7 +16,8 @@
 
 namespace warder::sandbox {
 
-// Descriptor numbers that the launcher reserves, so that a child can keep exactly these and close the rest.
+// Descriptor numbers that the launcher reserves, so that a child can keep exactly these and close
+// the rest.
 inline constexpr int kReportFd = 60;  // child to launcher: ChildReport
 inline constexpr int kGoFd = 61;      // launcher to child: one byte means "go on"
 inline constexpr int kExecFd = 62;    // the program

@@ -52,7 +52,8 @@ absl::StatusOr<UniqueFd> MakeIdMapNamespace(const IdMap& map) {
   absl::Status status =
       WriteExisting(proc + "uid_map", absl::StrFormat("%u %u 1\n", map.disk_uid, map.cell_uid));
   if (status.ok()) {
-    status = WriteExisting(proc + "gid_map", absl::StrFormat("%u %u 1\n", map.disk_gid, map.cell_gid));
+    status =
+        WriteExisting(proc + "gid_map", absl::StrFormat("%u %u 1\n", map.disk_gid, map.cell_gid));
   }
   if (!status.ok()) return status;
   UniqueFd fd(open((proc + "ns/user").c_str(), O_RDONLY | O_CLOEXEC));
@@ -60,7 +61,8 @@ absl::StatusOr<UniqueFd> MakeIdMapNamespace(const IdMap& map) {
   return fd;
 }
 
-absl::StatusOr<UniqueFd> CloneTree(int source, const TreeOptions& options, const std::string& what) {
+absl::StatusOr<UniqueFd> CloneTree(int source, const TreeOptions& options,
+                                   const std::string& what) {
   UniqueFd tree(static_cast<int>(syscall(
       SYS_open_tree, source, "",
       AT_EMPTY_PATH | AT_RECURSIVE | OPEN_TREE_CLONE | static_cast<unsigned>(OPEN_TREE_CLOEXEC))));
@@ -82,9 +84,10 @@ absl::StatusOr<UniqueFd> CloneTree(int source, const TreeOptions& options, const
   }
   if (syscall(SYS_mount_setattr, tree.get(), "", AT_EMPTY_PATH | AT_RECURSIVE, &attributes,
               sizeof attributes) != 0) {
-    const char* hint = options.map.has_value() && errno == EINVAL
-                           ? "; its file system has no id-mapped mounts: run as an ordinary user, or move it"
-                           : "";
+    const char* hint =
+        options.map.has_value() && errno == EINVAL
+            ? "; its file system has no id-mapped mounts: run as an ordinary user, or move it"
+            : "";
     return absl::FailedPreconditionError(
         absl::StrFormat("%s: mount attributes (mount_setattr): %s%s", what, strerror(errno), hint));
   }

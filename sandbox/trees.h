@@ -22,14 +22,16 @@ struct IdMap {
   gid_t cell_gid = 0;
 };
 
-// Opens `path` (O_PATH, no symlink anywhere in it). `under`, when not AT_FDCWD, is a directory that it must stay below.
-// Errors: kNotFound, kFailedPrecondition (a symlink, or leads out), kPermissionDenied.
+// Opens `path` (O_PATH, no symlink anywhere in it). `under`, when not AT_FDCWD, is a directory that
+// it must stay below. Errors: kNotFound, kFailedPrecondition (a symlink, or leads out),
+// kPermissionDenied.
 absl::StatusOr<UniqueFd> OpenPath(int under, const std::string& path);
 
-// A detached copy of the mount tree at `source`, with nosuid and (unless `devices`) nodev, read-only on request. With
-// `map` files owned by disk_uid and disk_gid appear as, and are written by, the cell's ids.
-// Needs CAP_SYS_ADMIN in the user namespace of our mount namespace; `map` needs it in the initial one.
-// Errors: kFailedPrecondition, naming `what` and the call that failed. Source: open_tree(2), mount_setattr(2); 5.12.
+// A detached copy of the mount tree at `source`, with nosuid and (unless `devices`) nodev,
+// read-only on request. With `map` files owned by disk_uid and disk_gid appear as, and are written
+// by, the cell's ids. Needs CAP_SYS_ADMIN in the user namespace of our mount namespace; `map` needs
+// it in the initial one. Errors: kFailedPrecondition, naming `what` and the call that failed.
+// Source: open_tree(2), mount_setattr(2); 5.12.
 struct TreeOptions {
   PathAccess access = PathAccess::kRead;
   bool devices = false;
@@ -37,7 +39,8 @@ struct TreeOptions {
 };
 absl::StatusOr<UniqueFd> CloneTree(int source, const TreeOptions& options, const std::string& what);
 
-// A user namespace that maps nothing but `map`, for id-mapped mounts. The process that made it is gone again.
+// A user namespace that maps nothing but `map`, for id-mapped mounts. The process that made it is
+// gone again.
 absl::StatusOr<UniqueFd> MakeIdMapNamespace(const IdMap& map);
 
 // Writes `text` to a file that exists, in one write. Errors: kInternal, with the path.

@@ -8,8 +8,8 @@
 
 namespace warder::sandbox {
 
-// Owns a descriptor and closes it when destroyed. Whoever creates a descriptor creates it close-on-exec.
-// close(2) is never retried: on Linux the descriptor is gone even after EINTR.
+// Owns a descriptor and closes it when destroyed. Whoever creates a descriptor creates it
+// close-on-exec. close(2) is never retried: on Linux the descriptor is gone even after EINTR.
 class UniqueFd {
  public:
   UniqueFd() = default;

@@ -65,7 +65,8 @@ std::optional<T> IfComplete(const WireReader& in, T value) {
 std::string EncodeLaunch(const LaunchRequest& request) {
   WireWriter out;
   out.Text(request.policy);
-  out.Text({reinterpret_cast<const char*>(request.policy_digest.data()), request.policy_digest.size()});
+  out.Text(
+      {reinterpret_cast<const char*>(request.policy_digest.data()), request.policy_digest.size()});
   out.Text(request.workspace_path);
   out.Number(request.workspace_device);
   out.Number(request.workspace_inode);

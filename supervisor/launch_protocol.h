@@ -1,6 +1,8 @@
-// Launch protocol: what the supervisor and its launcher say to each other, on a sequenced-packet socket pair.
+// Launch protocol: what the supervisor and its launcher say to each other, on a sequenced-packet
+// socket pair.
 //
-// The launcher trusts none of it to widen a policy: a request names a policy, and the launcher loads that itself.
+// The launcher trusts none of it to widen a policy: a request names a policy, and the launcher
+// loads that itself.
 #ifndef WARDER_SUPERVISOR_LAUNCH_PROTOCOL_H_
 #define WARDER_SUPERVISOR_LAUNCH_PROTOCOL_H_
 
@@ -21,17 +23,19 @@
 namespace warder::supervisor {
 
 enum class MessageKind : std::uint64_t {
-  kHello = 1,   // supervisor: HelloMessage, once and first. launcher: empty text, or why it cannot start
+  kHello =
+      1,  // supervisor: HelloMessage, once and first. launcher: empty text, or why it cannot start
   kLaunch = 2,  // supervisor: LaunchRequest; descriptors: stdin, stdout, stderr, then one a file
   kKill = 3,    // supervisor: end the call
   kProbe = 4,   // supervisor: what can this host do? launcher: ProbeReply
   kStarted = 5,
   kFailed = 6,
   kExited = 7,
-  kGone = 8,    // the cell's pid namespace is empty
+  kGone = 8,  // the cell's pid namespace is empty
 };
 
-// One packet. A large body travels in a sealed memory file: argv and environment may be larger than a packet.
+// One packet. A large body travels in a sealed memory file: argv and environment may be larger than
+// a packet.
 struct Message {
   MessageKind kind = MessageKind::kHello;
   std::uint64_t call = 0;
@@ -39,15 +43,17 @@ struct Message {
   std::vector<sandbox::UniqueFd> fds;
 };
 
-// Limits of one message: bytes of a body (Linux allows 2 MiB of argv and environment by default, 6 MiB at most), and descriptors
-// (three streams and a "#!" chain of at most five files; the kernel's own limit is 253).
+// Limits of one message: bytes of a body (Linux allows 2 MiB of argv and environment by default, 6
+// MiB at most), and descriptors (three streams and a "#!" chain of at most five files; the kernel's
+// own limit is 253).
 inline constexpr std::size_t kMaxBodyBytes = 8u << 20;
 inline constexpr std::size_t kMaxDescriptors = 16;
 
-// Sends `message`. Blocks when the peer does not read. Errors: kUnavailable (the peer is gone), kInternal.
+// Sends `message`. Blocks when the peer does not read. Errors: kUnavailable (the peer is gone),
+// kInternal.
 absl::Status SendMessage(int socket, const Message& message);
-// Never blocks. Errors: kAborted (nothing there yet), kUnavailable (end of file), kInvalidArgument (malformed, unsealed, too
-// large).
+// Never blocks. Errors: kAborted (nothing there yet), kUnavailable (end of file), kInvalidArgument
+// (malformed, unsealed, too large).
 absl::StatusOr<Message> ReceiveMessage(int socket);
 
 struct LaunchFile {

@@ -1,4 +1,5 @@
-// The packets of the launch protocol: {kind, call, size}, then the body, or the body in a sealed memory file as the first descriptor.
+// The packets of the launch protocol: {kind, call, size}, then the body, or the body in a sealed
+// memory file as the first descriptor.
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
@@ -23,17 +24,20 @@ struct Header {
   std::uint64_t body_in_file = 0;  // 0 or 1
 };
 
-// Larger bodies travel in a memory file: well below the smallest socket buffer that an administrator may have set.
+// Larger bodies travel in a memory file: well below the smallest socket buffer that an
+// administrator may have set.
 constexpr std::size_t kMaxInlineBytes = 16u << 10;
 
 constexpr int kBodySeals = F_SEAL_WRITE | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
 
 absl::StatusOr<UniqueFd> MakeBody(const std::string& body) {
   UniqueFd fd(memfd_create("warder-message", MFD_CLOEXEC | MFD_ALLOW_SEALING));
-  if (!fd.ok()) return absl::InternalError(absl::StrFormat("message: memfd_create: %s", strerror(errno)));
+  if (!fd.ok())
+    return absl::InternalError(absl::StrFormat("message: memfd_create: %s", strerror(errno)));
   for (std::size_t done = 0; done < body.size();) {
     const ssize_t size = write(fd.get(), body.data() + done, body.size() - done);
-    if (size <= 0) return absl::InternalError(absl::StrFormat("message: write: %s", strerror(errno)));
+    if (size <= 0)
+      return absl::InternalError(absl::StrFormat("message: write: %s", strerror(errno)));
     done += static_cast<std::size_t>(size);
   }
   if (fcntl(fd.get(), F_ADD_SEALS, kBodySeals) != 0) {
@@ -53,7 +57,8 @@ absl::StatusOr<std::string> ReadBody(int fd) {
   }
   std::string body(static_cast<std::size_t>(status.st_size), '\0');
   for (std::size_t done = 0; done < body.size();) {
-    const ssize_t size = pread(fd, body.data() + done, body.size() - done, static_cast<off_t>(done));
+    const ssize_t size =
+        pread(fd, body.data() + done, body.size() - done, static_cast<off_t>(done));
     if (size <= 0) return absl::InvalidArgumentError("launch protocol: the body cannot be read");
     done += static_cast<std::size_t>(size);
   }
@@ -62,7 +67,8 @@ absl::StatusOr<std::string> ReadBody(int fd) {
 
 std::vector<UniqueFd> TakeDescriptors(msghdr& message) {
   std::vector<UniqueFd> fds;
-  for (cmsghdr* part = CMSG_FIRSTHDR(&message); part != nullptr; part = CMSG_NXTHDR(&message, part)) {
+  for (cmsghdr* part = CMSG_FIRSTHDR(&message); part != nullptr;
+       part = CMSG_NXTHDR(&message, part)) {
     if (part->cmsg_level != SOL_SOCKET || part->cmsg_type != SCM_RIGHTS) continue;
     const std::size_t count = (part->cmsg_len - CMSG_LEN(0)) / sizeof(int);
     for (std::size_t i = 0; i < count; ++i) {
@@ -78,8 +84,10 @@ std::vector<UniqueFd> TakeDescriptors(msghdr& message) {
 
 namespace {
 
-absl::Status SendPacket(int socket, Header header, std::string_view inline_body, const std::vector<int>& fds) {
-  iovec data[] = {{&header, sizeof header}, {const_cast<char*>(inline_body.data()), inline_body.size()}};
+absl::Status SendPacket(int socket, Header header, std::string_view inline_body,
+                        const std::vector<int>& fds) {
+  iovec data[] = {{&header, sizeof header},
+                  {const_cast<char*>(inline_body.data()), inline_body.size()}};
   alignas(cmsghdr) char control[CMSG_SPACE(kMaxDescriptors * sizeof(int))] = {};
   msghdr packet = {};
   packet.msg_iov = data;
@@ -98,7 +106,8 @@ absl::Status SendPacket(int socket, Header header, std::string_view inline_body,
     sent = sendmsg(socket, &packet, MSG_NOSIGNAL);
   } while (sent < 0 && errno == EINTR);
   if (sent == static_cast<ssize_t>(sizeof header + inline_body.size())) return absl::OkStatus();
-  if (errno == EPIPE || errno == ECONNRESET) return absl::UnavailableError("the launcher process is gone");
+  if (errno == EPIPE || errno == ECONNRESET)
+    return absl::UnavailableError("the launcher process is gone");
   return absl::InternalError(absl::StrFormat("launch protocol: send: %s", strerror(errno)));
 }
 
@@ -133,11 +142,13 @@ absl::StatusOr<Message> ReceiveMessage(int socket) {
   do {
     size = recvmsg(socket, &packet, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
   } while (size < 0 && errno == EINTR);
-  if (size < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) return absl::AbortedError("no message yet");
+  if (size < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
+    return absl::AbortedError("no message yet");
   if (size <= 0) return absl::UnavailableError("the other process is gone");
   Message message;
   message.fds = TakeDescriptors(packet);
-  const bool whole = static_cast<std::size_t>(size) >= sizeof header && (packet.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) == 0;
+  const bool whole = static_cast<std::size_t>(size) >= sizeof header &&
+                     (packet.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) == 0;
   if (!whole || header.body_in_file > 1 || (header.body_in_file == 1 && message.fds.empty())) {
     return absl::InvalidArgumentError("launch protocol: malformed packet");
   }

@@ -34,7 +34,8 @@ class RunningTool {
  public:
   virtual ~RunningTool() = default;
   virtual const sandbox::Attestation& attestation() const = 0;
-  // The tool itself ended; descendants may live. From the kernel's wait status, not from inside the cell.
+  // The tool itself ended; descendants may live. From the kernel's wait status, not from inside the
+  // cell.
   virtual asio::awaitable<absl::StatusOr<ToolExit>> Exited() = 0;
   // Kills everything in the cell and returns when its pid namespace is empty.
   virtual asio::awaitable<absl::Status> KillAll() = 0;
@@ -43,7 +44,8 @@ class RunningTool {
 // The program did not start: a step failed, or a required layer could not be proven.
 struct LaunchFailure {
   bool refused = false;  // true: nothing was wrong with the program; see `refusal`
-  // kSandboxUnavailable (a required layer is missing), kChanged (a file is not what was shown), kNoPolicy.
+  // kSandboxUnavailable (a required layer is missing), kChanged (a file is not what was shown),
+  // kNoPolicy.
   approval::RefusalCode refusal = approval::RefusalCode::kSandboxUnavailable;
   CouldNotStart could_not_start;
   sandbox::Attestation attestation;
@@ -52,20 +54,23 @@ struct LaunchFailure {
 class Launcher {
  public:
   virtual ~Launcher() = default;
-  // Starts the program of `call`, which is consumed. Errors: kUnavailable (the launcher process is gone), kInternal.
+  // Starts the program of `call`, which is consumed. Errors: kUnavailable (the launcher process is
+  // gone), kInternal.
   virtual asio::awaitable<absl::StatusOr<std::variant<std::unique_ptr<RunningTool>, LaunchFailure>>>
   Launch(approval::ApprovedCall call, ChildStdio stdio) = 0;
   // What this host can do for each layer, probed by doing: the body of `warder doctor`.
   virtual asio::awaitable<absl::StatusOr<std::vector<sandbox::Layer>>> Probe() = 0;
 };
 
-// Re-executes this binary as the launcher process and connects to it. Call once, before the supervisor gives up its privileges.
-// Errors: kUnavailable with the remedy (no user namespaces and not root, ...).
-// The launcher loads policies from `config` itself: a supervisor can name a policy, never bring one.
+// Re-executes this binary as the launcher process and connects to it. Call once, before the
+// supervisor gives up its privileges. Errors: kUnavailable with the remedy (no user namespaces and
+// not root, ...). The launcher loads policies from `config` itself: a supervisor can name a policy,
+// never bring one.
 absl::StatusOr<std::unique_ptr<Launcher>> StartLauncher(const asio::any_io_executor& executor,
                                                         const manifest::Config& config);
 
-// The launcher process's main function: `warder` started with argv[0] "warder-launcher". Descriptor 3 is the socket.
+// The launcher process's main function: `warder` started with argv[0] "warder-launcher". Descriptor
+// 3 is the socket.
 int LauncherMain();
 
 }  // namespace warder::supervisor

@@ -7,9 +7,9 @@
 #include <unistd.h>
 
 #include <asio/posix/stream_descriptor.hpp>
+#include <asio/redirect_error.hpp>
 #include <asio/steady_timer.hpp>
 #include <asio/use_awaitable.hpp>
-#include <asio/redirect_error.hpp>
 #include <cerrno>
 #include <cstring>
 #include <map>
@@ -26,7 +26,8 @@ namespace {
 
 using sandbox::UniqueFd;
 
-// How long the launcher may take to be ready: it makes two namespaces and reads one file. Milliseconds.
+// How long the launcher may take to be ready: it makes two namespaces and reads one file.
+// Milliseconds.
 constexpr int kStartMs = 10'000;
 
 // What the launcher said of one call, and the timer whose cancellation wakes whoever waits for it.
@@ -39,8 +40,8 @@ struct CallState {
   bool gone = false;
 };
 
-// The socket to the launcher, shared by the client and every running tool. One coroutine at a time reads it, whoever needs
-// something next, and hands each message to its call.
+// The socket to the launcher, shared by the client and every running tool. One coroutine at a time
+// reads it, whoever needs something next, and hands each message to its call.
 class Channel {
  public:
   Channel(const asio::any_io_executor& executor, UniqueFd socket, pid_t pid)
@@ -61,7 +62,8 @@ class Channel {
   void Forget(std::uint64_t id) { calls_.erase(id); }
   CallState& Call(std::uint64_t id) { return *calls_.at(id); }
 
-  absl::Status Send(MessageKind kind, std::uint64_t id, std::string body, std::vector<UniqueFd> fds) {
+  absl::Status Send(MessageKind kind, std::uint64_t id, std::string body,
+                    std::vector<UniqueFd> fds) {
     Message message;
     message.kind = kind;
     message.call = id;
@@ -74,7 +76,9 @@ class Channel {
   template <typename Done>
   asio::awaitable<absl::Status> Await(std::uint64_t id, Done done) {
     while (!done(Call(id))) {
-      if (lost_) co_return absl::UnavailableError("the launcher process is gone; the kernel has killed the cell with it");
+      if (lost_)
+        co_return absl::UnavailableError(
+            "the launcher process is gone; the kernel has killed the cell with it");
       if (reading_) {
         asio::error_code ignored;
         co_await Call(id).changed.async_wait(asio::redirect_error(asio::use_awaitable, ignored));
@@ -101,7 +105,8 @@ class Channel {
   asio::awaitable<void> ReadOne() {
     const Reading reading(*this);
     asio::error_code error;
-    co_await socket_.async_wait(asio::posix::stream_descriptor::wait_read, asio::redirect_error(asio::use_awaitable, error));
+    co_await socket_.async_wait(asio::posix::stream_descriptor::wait_read,
+                                asio::redirect_error(asio::use_awaitable, error));
     if (error) co_return;  // cancelled: whoever still waits reads on
     auto message = ReceiveMessage(socket_.native_handle());
     if (absl::IsAborted(message.status())) co_return;
@@ -121,8 +126,12 @@ class Channel {
         call.exit = DecodeExit(message.body);
         lost_ = lost_ || !call.exit.has_value();
         break;
-      case MessageKind::kGone: call.gone = true; break;
-      default: call.answer = std::move(message); break;
+      case MessageKind::kGone:
+        call.gone = true;
+        break;
+      default:
+        call.answer = std::move(message);
+        break;
     }
   }
 
@@ -149,7 +158,8 @@ class LaunchedTool : public RunningTool {
   const sandbox::Attestation& attestation() const override { return attestation_; }
 
   asio::awaitable<absl::StatusOr<ToolExit>> Exited() override {
-    absl::Status status = co_await channel_->Await(id_, [](const CallState& call) { return call.exit.has_value(); });
+    absl::Status status =
+        co_await channel_->Await(id_, [](const CallState& call) { return call.exit.has_value(); });
     if (!status.ok()) co_return status;
     co_return *channel_->Call(id_).exit;
   }
@@ -180,7 +190,8 @@ LaunchRequest MakeRequest(const manifest::PreparedCall& call) {
   for (const manifest::PinnedFile& file : call.files) {
     LaunchFile entry;
     entry.path = file.path;
-    entry.identity = {file.device, file.inode, file.size, file.mtime_ns, file.ctime_ns, sandbox::Compare::kContent};
+    entry.identity = {file.device,   file.inode,    file.size,
+                      file.mtime_ns, file.ctime_ns, sandbox::Compare::kContent};
     entry.copied = file.copied;
     request.files.push_back(std::move(entry));
   }
@@ -202,10 +213,13 @@ class LauncherClient : public Launcher {
     fds.push_back(std::move(stdio.err));
     for (const manifest::PinnedFile& file : call.call().files) {
       fds.emplace_back(fcntl(file.fd.get(), F_DUPFD_CLOEXEC, 0));
-      if (!fds.back().ok()) co_return absl::ResourceExhaustedError(absl::StrFormat("no descriptor left: %s", strerror(errno)));
+      if (!fds.back().ok())
+        co_return absl::ResourceExhaustedError(
+            absl::StrFormat("no descriptor left: %s", strerror(errno)));
     }
     const std::uint64_t id = channel_->NewCall();
-    absl::Status status = channel_->Send(MessageKind::kLaunch, id, EncodeLaunch(MakeRequest(call.call())), std::move(fds));
+    absl::Status status = channel_->Send(MessageKind::kLaunch, id,
+                                         EncodeLaunch(MakeRequest(call.call())), std::move(fds));
     if (status.ok()) status = co_await AwaitAnswer(id);
     if (!status.ok()) {
       channel_->Forget(id);
@@ -214,7 +228,8 @@ class LauncherClient : public Launcher {
     const Message& answer = *channel_->Call(id).answer;
     if (answer.kind == MessageKind::kStarted) {
       auto attestation = DecodeAttestation(answer.body);
-      if (!attestation.has_value()) co_return absl::InternalError("launch protocol: bad attestation");
+      if (!attestation.has_value())
+        co_return absl::InternalError("launch protocol: bad attestation");
       co_return std::make_unique<LaunchedTool>(channel_, id, std::move(*attestation));
     }
     auto failure = DecodeFailure(answer.body);
@@ -232,7 +247,8 @@ class LauncherClient : public Launcher {
     channel_->Forget(id);
     if (answer.kind == MessageKind::kFailed) {
       const auto failure = DecodeFailure(answer.body);
-      co_return absl::FailedPreconditionError(failure.has_value() ? failure->could_not_start.detail : "launch protocol: bad failure");
+      co_return absl::FailedPreconditionError(failure.has_value() ? failure->could_not_start.detail
+                                                                  : "launch protocol: bad failure");
     }
     auto attestation = DecodeAttestation(answer.body);
     if (!attestation.has_value()) co_return absl::InternalError("launch protocol: bad attestation");
@@ -241,7 +257,8 @@ class LauncherClient : public Launcher {
 
  private:
   asio::awaitable<absl::Status> AwaitAnswer(std::uint64_t id) {
-    co_return co_await channel_->Await(id, [](const CallState& call) { return call.answer.has_value(); });
+    co_return co_await channel_->Await(
+        id, [](const CallState& call) { return call.answer.has_value(); });
   }
   std::shared_ptr<Channel> channel_;
 };
@@ -261,7 +278,9 @@ absl::StatusOr<pid_t> Execute(int socket) {
   const int error = posix_spawn(&pid, "/proc/self/exe", &actions, &attributes, argv, envp);
   posix_spawnattr_destroy(&attributes);
   posix_spawn_file_actions_destroy(&actions);
-  if (error != 0) return absl::UnavailableError(absl::StrFormat("cannot start the launcher: %s", strerror(error)));
+  if (error != 0)
+    return absl::UnavailableError(
+        absl::StrFormat("cannot start the launcher: %s", strerror(error)));
   return pid;
 }
 
@@ -278,13 +297,15 @@ absl::Status Greet(int socket, const manifest::Config& config) {
   if (count <= 0) return absl::UnavailableError("the launcher did not answer");
   auto answer = ReceiveMessage(socket);
   if (!answer.ok()) return absl::UnavailableError("the launcher ended before it was ready");
-  if (!answer->body.empty()) return absl::UnavailableError("the launcher cannot build cells: " + answer->body);
+  if (!answer->body.empty())
+    return absl::UnavailableError("the launcher cannot build cells: " + answer->body);
   return absl::OkStatus();
 }
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<Launcher>> StartLauncher(const asio::any_io_executor& executor, const manifest::Config& config) {
+absl::StatusOr<std::unique_ptr<Launcher>> StartLauncher(const asio::any_io_executor& executor,
+                                                        const manifest::Config& config) {
   int ends[2];
   if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) {
     return absl::UnavailableError(absl::StrFormat("socketpair: %s", strerror(errno)));

@@ -1,4 +1,5 @@
-// The launcher process: loads policies, builds cells, and tells the supervisor what the kernel says of them.
+// The launcher process: loads policies, builds cells, and tells the supervisor what the kernel says
+// of them.
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
@@ -30,7 +31,8 @@ namespace {
 using sandbox::UniqueFd;
 
 constexpr int kSocketFd = 3;
-// Calls of one launcher at the same time. Each takes about 24 descriptors; the limit keeps below the usual 1024.
+// Calls of one launcher at the same time. Each takes about 24 descriptors; the limit keeps below
+// the usual 1024.
 constexpr std::size_t kMaxCalls = 32;
 
 struct CompiledPolicy {
@@ -53,9 +55,11 @@ LaunchFailure Refuse(approval::RefusalCode code, std::string step, std::string d
   return failure;
 }
 
-// A step that fails because this kernel or host lacks a layer is a refusal; so is a file that is not what was shown.
+// A step that fails because this kernel or host lacks a layer is a refusal; so is a file that is
+// not what was shown.
 LaunchFailure FromSetup(const sandbox::SetupFailure& setup) {
-  static constexpr const char* kLayerSteps[] = {"clone", "id-map", "landlock-ruleset", "landlock", "seccomp", "no-new-privileges"};
+  static constexpr const char* kLayerSteps[] = {"clone",    "id-map",  "landlock-ruleset",
+                                                "landlock", "seccomp", "no-new-privileges"};
   LaunchFailure failure;
   failure.could_not_start = {setup.step, setup.error, setup.detail};
   if (setup.error == ESTALE) {
@@ -70,14 +74,16 @@ class LauncherServer {
  public:
   LauncherServer(manifest::Config config, sandbox::Host host, LauncherSettings settings)
       : config_(std::move(config)), host_(std::move(host)), settings_(settings) {}
-  // Serves until the supervisor is gone. The kernel then kills what still runs: each init dies with us.
+  // Serves until the supervisor is gone. The kernel then kills what still runs: each init dies with
+  // us.
   void Serve();
 
  private:
   bool HandleMessage();
   void Reply(MessageKind kind, std::uint64_t id, std::string body);
   std::optional<LaunchFailure> Launch(Message message);
-  std::optional<LaunchFailure> StartCell(const LaunchRequest& request, const std::vector<UniqueFd>& fds, Call& call);
+  std::optional<LaunchFailure> StartCell(const LaunchRequest& request,
+                                         const std::vector<UniqueFd>& fds, Call& call);
   absl::StatusOr<std::shared_ptr<const CompiledPolicy>> Policy(const std::string& name);
   absl::Status TakeUid(Call& call, sandbox::CellRequest& request);
   void Probe(std::uint64_t id);
@@ -100,14 +106,17 @@ void LauncherServer::Reply(MessageKind kind, std::uint64_t id, std::string body)
   if (!SendMessage(kSocketFd, message).ok()) serving_ = false;
 }
 
-absl::StatusOr<std::shared_ptr<const CompiledPolicy>> LauncherServer::Policy(const std::string& name) {
+absl::StatusOr<std::shared_ptr<const CompiledPolicy>> LauncherServer::Policy(
+    const std::string& name) {
   if (const auto known = policies_.find(name); known != policies_.end()) return known->second;
   auto policy = manifest::LoadPolicy(config_, name);
   if (!policy.ok()) return policy.status();
-  if (policy->abstract) return absl::InvalidArgumentError("policy `" + name + "` is only there to be extended");
+  if (policy->abstract)
+    return absl::InvalidArgumentError("policy `" + name + "` is only there to be extended");
   auto filter = sandbox::CompileSyscallFilter(policy->confinement.syscalls);
   if (!filter.ok()) return filter.status();
-  auto compiled = std::make_shared<CompiledPolicy>(CompiledPolicy{std::move(*policy), std::move(*filter)});
+  auto compiled =
+      std::make_shared<CompiledPolicy>(CompiledPolicy{std::move(*policy), std::move(*filter)});
   policies_[name] = compiled;
   return compiled;
 }
@@ -116,7 +125,8 @@ absl::Status LauncherServer::TakeUid(Call& call, sandbox::CellRequest& request) 
   request.uid = host_.uid;
   request.gid = host_.gid;
   if (host_.tier != sandbox::Tier::kRoot) return absl::OkStatus();
-  mkdir(config_.runtime_dir.c_str(), 0700);  // the lock file's open says what is wrong when this fails
+  mkdir(config_.runtime_dir.c_str(),
+        0700);  // the lock file's open says what is wrong when this fails
   auto lease = sandbox::UidLease::Take(config_.runtime_dir + "/uids", settings_.uids);
   if (!lease.ok()) return lease.status();
   request.uid = lease->uid();
@@ -125,8 +135,10 @@ absl::Status LauncherServer::TakeUid(Call& call, sandbox::CellRequest& request) 
   return absl::OkStatus();
 }
 
-sandbox::ProgramRequest MakeProgram(const LaunchRequest& request, const std::vector<UniqueFd>& fds, const Call& call) {
-  const bool overlay = call.policy->policy.confinement.filesystem.workspace == sandbox::WorkspaceMode::kOverlay;
+sandbox::ProgramRequest MakeProgram(const LaunchRequest& request, const std::vector<UniqueFd>& fds,
+                                    const Call& call) {
+  const bool overlay =
+      call.policy->policy.confinement.filesystem.workspace == sandbox::WorkspaceMode::kOverlay;
   const auto inside = [&](const std::string& path) {
     return path.rfind(request.workspace_path + "/", 0) == 0 || path == request.workspace_path;
   };
@@ -143,34 +155,42 @@ sandbox::ProgramRequest MakeProgram(const LaunchRequest& request, const std::vec
   program.cwd = request.cwd_path;
   program.cwd_identity.device = request.cwd_device;
   program.cwd_identity.inode = request.cwd_inode;
-  program.cwd_identity.compare =
-      overlay && inside(request.cwd_path) ? sandbox::Compare::kNothing : sandbox::Compare::kIdentity;
+  program.cwd_identity.compare = overlay && inside(request.cwd_path) ? sandbox::Compare::kNothing
+                                                                     : sandbox::Compare::kIdentity;
   return program;
 }
 
-std::optional<LaunchFailure> LauncherServer::StartCell(const LaunchRequest& request, const std::vector<UniqueFd>& fds, Call& call) {
+std::optional<LaunchFailure> LauncherServer::StartCell(const LaunchRequest& request,
+                                                       const std::vector<UniqueFd>& fds,
+                                                       Call& call) {
   const sandbox::Policy& policy = call.policy->policy.confinement;
   if (host_.tier < policy.minimum_tier) {
-    return Refuse(approval::RefusalCode::kSandboxUnavailable, "tier",
-                  absl::StrFormat("policy `%s` requires tier %s and this launcher has tier %s; run warder as root", policy.name,
-                                  sandbox::TierName(policy.minimum_tier), sandbox::TierName(host_.tier)));
+    return Refuse(
+        approval::RefusalCode::kSandboxUnavailable, "tier",
+        absl::StrFormat(
+            "policy `%s` requires tier %s and this launcher has tier %s; run warder as root",
+            policy.name, sandbox::TierName(policy.minimum_tier), sandbox::TierName(host_.tier)));
   }
   sandbox::CellRequest cell_request;
   cell_request.policy = &policy;
   cell_request.filter = &call.policy->filter;
   cell_request.host = &host_;
   if (!request.workspace_path.empty()) {
-    cell_request.workspace = sandbox::WorkspaceSource{request.workspace_path, request.workspace_device, request.workspace_inode};
+    cell_request.workspace = sandbox::WorkspaceSource{
+        request.workspace_path, request.workspace_device, request.workspace_inode};
   }
   if (absl::Status taken = TakeUid(call, cell_request); !taken.ok()) {
-    return Refuse(approval::RefusalCode::kSandboxUnavailable, "user-id", std::string(taken.message()));
+    return Refuse(approval::RefusalCode::kSandboxUnavailable, "user-id",
+                  std::string(taken.message()));
   }
   auto built = sandbox::Cell::Build(cell_request);
   if (const auto* failure = std::get_if<sandbox::SetupFailure>(&built)) return FromSetup(*failure);
   call.cell = std::move(std::get<std::unique_ptr<sandbox::Cell>>(built));
   sandbox::ProgramRequest program;
-  if (!request.files.empty()) program = MakeProgram(request, fds, call);
-  else for (std::size_t i = 0; i < 3; ++i) program.stdio[i] = fds[i].get();
+  if (!request.files.empty())
+    program = MakeProgram(request, fds, call);
+  else
+    for (std::size_t i = 0; i < 3; ++i) program.stdio[i] = fds[i].get();
   if (auto failure = call.cell->Confine(program); failure.has_value()) return FromSetup(*failure);
   return std::nullopt;
 }
@@ -180,23 +200,30 @@ std::optional<LaunchFailure> LauncherServer::Launch(Message message) {
   const std::uint64_t id = message.call;
   if (!request.has_value() || request->files.empty() || request->argv.empty() ||
       message.fds.size() != 3 + request->files.size() || calls_.contains(id)) {
-    return Refuse(approval::RefusalCode::kNotRunnable, "request", "the launcher got a request that makes no sense");
+    return Refuse(approval::RefusalCode::kNotRunnable, "request",
+                  "the launcher got a request that makes no sense");
   }
   if (calls_.size() >= kMaxCalls) {
-    return Refuse(approval::RefusalCode::kSandboxUnavailable, "request", absl::StrFormat("%u calls run already; wait for one to end", kMaxCalls));
+    return Refuse(approval::RefusalCode::kSandboxUnavailable, "request",
+                  absl::StrFormat("%u calls run already; wait for one to end", kMaxCalls));
   }
   auto policy = Policy(request->policy);
-  if (!policy.ok()) return Refuse(approval::RefusalCode::kNoPolicy, "policy", std::string(policy.status().message()));
+  if (!policy.ok())
+    return Refuse(approval::RefusalCode::kNoPolicy, "policy",
+                  std::string(policy.status().message()));
   if ((*policy)->policy.digest != request->policy_digest) {
-    return Refuse(approval::RefusalCode::kChanged, "policy", absl::StrFormat("policy `%s` changed after it was shown", request->policy));
+    return Refuse(approval::RefusalCode::kChanged, "policy",
+                  absl::StrFormat("policy `%s` changed after it was shown", request->policy));
   }
   Call call;
   call.policy = *policy;
   if (auto failure = StartCell(*request, message.fds, call); failure.has_value()) return failure;
   const sandbox::Attestation attestation = call.cell->Prove();
   if (const sandbox::Layer* layer = sandbox::FirstUnprovenLayer(attestation); layer != nullptr) {
-    LaunchFailure failure = Refuse(approval::RefusalCode::kSandboxUnavailable, layer->name,
-                                   absl::StrFormat("layer `%s` could not be proven: %s; `warder doctor` says how to get it", layer->name, layer->proof));
+    LaunchFailure failure = Refuse(
+        approval::RefusalCode::kSandboxUnavailable, layer->name,
+        absl::StrFormat("layer `%s` could not be proven: %s; `warder doctor` says how to get it",
+                        layer->name, layer->proof));
     failure.attestation = attestation;
     return failure;
   }
@@ -210,7 +237,8 @@ std::optional<LaunchFailure> LauncherServer::Launch(Message message) {
   return std::nullopt;
 }
 
-// Builds a cell under the default policy, up to the barrier, and reads what holds. Nothing is executed.
+// Builds a cell under the default policy, up to the barrier, and reads what holds. Nothing is
+// executed.
 void LauncherServer::Probe(std::uint64_t id) {
   LaunchRequest request;
   Call call;
@@ -218,7 +246,9 @@ void LauncherServer::Probe(std::uint64_t id) {
   for (int i = 0; i < 3; ++i) streams.emplace_back(open("/dev/null", O_RDWR | O_CLOEXEC));
   auto policy = Policy("default");
   if (!policy.ok()) {
-    Reply(MessageKind::kFailed, id, EncodeFailure(Refuse(approval::RefusalCode::kNoPolicy, "policy", std::string(policy.status().message()))));
+    Reply(MessageKind::kFailed, id,
+          EncodeFailure(Refuse(approval::RefusalCode::kNoPolicy, "policy",
+                               std::string(policy.status().message()))));
     return;
   }
   call.policy = *policy;
@@ -237,7 +267,8 @@ void LauncherServer::Kill(std::uint64_t id) {
   Reap(id, found->second);
 }
 
-// Takes note of what has ended. The tool is reaped first: as a zombie it would keep the pid namespace, and init, from ending.
+// Takes note of what has ended. The tool is reaped first: as a zombie it would keep the pid
+// namespace, and init, from ending.
 void LauncherServer::Reap(std::uint64_t id, Call& call) {
   const auto ended = [](const sandbox::ChildProcess& process) {
     pollfd ready = {process.pidfd(), POLLIN, 0};
@@ -277,9 +308,14 @@ bool LauncherServer::HandleMessage() {
         Reply(MessageKind::kFailed, id, EncodeFailure(*failure));
       }
       return true;
-    case MessageKind::kKill: Kill(id); return true;
-    case MessageKind::kProbe: Probe(id); return true;
-    default: return false;  // a supervisor that speaks nonsense is not served
+    case MessageKind::kKill:
+      Kill(id);
+      return true;
+    case MessageKind::kProbe:
+      Probe(id);
+      return true;
+    default:
+      return false;  // a supervisor that speaks nonsense is not served
   }
 }
 
@@ -290,7 +326,8 @@ void LauncherServer::Serve() {
     for (const auto& [id, call] : calls_) {
       // A process that was reaped has no descriptor; poll ignores -1.
       watched.push_back({call.tool_gone ? -1 : call.cell->tool().pidfd(), POLLIN, 0});
-      watched.push_back({call.tool_gone && !call.cell_gone ? call.cell->init().pidfd() : -1, POLLIN, 0});
+      watched.push_back(
+          {call.tool_gone && !call.cell_gone ? call.cell->init().pidfd() : -1, POLLIN, 0});
       ids.push_back(id);
     }
     if (poll(watched.data(), watched.size(), -1) < 0 && errno != EINTR) return;
@@ -319,7 +356,8 @@ int LauncherMain() {
   if (!hello.ok() || hello->kind != MessageKind::kHello) return 125;
   auto config = DecodeConfig(hello->body);
   if (!config.has_value()) return 125;
-  // Settings first: an ordinary user's own files are not readable as anyone else's once in a user namespace.
+  // Settings first: an ordinary user's own files are not readable as anyone else's once in a user
+  // namespace.
   auto settings = ReadLauncherSettings(*config);
   if (!settings.ok()) {
     ReplyHello(std::string(settings.status().message()));

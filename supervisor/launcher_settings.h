@@ -12,8 +12,9 @@ struct LauncherSettings {
   sandbox::UidRange uids;
 };
 
-// Reads `<config_dir>/config.json`: {"schema": 1, "uid_range": {"first": N, "count": N}}. A missing file means the defaults.
-// Errors: kInvalidArgument "FILE:LINE:COLUMN: what", kPermissionDenied (not the operator's file).
+// Reads `<config_dir>/config.json`: {"schema": 1, "uid_range": {"first": N, "count": N}}. A missing
+// file means the defaults. Errors: kInvalidArgument "FILE:LINE:COLUMN: what", kPermissionDenied
+// (not the operator's file).
 absl::StatusOr<LauncherSettings> ReadLauncherSettings(const manifest::Config& config);
 
 }  // namespace warder::supervisor

@@ -1,6 +1,8 @@
-// Wire: numbers and byte strings in one flat buffer, for messages between the supervisor and its launcher.
+// Wire: numbers and byte strings in one flat buffer, for messages between the supervisor and its
+// launcher.
 //
-// Both ends are the same binary on the same machine: numbers are 8 bytes, host order; a string is its length and its bytes.
+// Both ends are the same binary on the same machine: numbers are 8 bytes, host order; a string is
+// its length and its bytes.
 #ifndef WARDER_SUPERVISOR_WIRE_H_
 #define WARDER_SUPERVISOR_WIRE_H_
 
@@ -34,7 +36,8 @@ class WireWriter {
   std::string buffer_;
 };
 
-// Reads what a WireWriter wrote. Anything that does not fit makes the reader fail and stay failed; reads then give 0 and "".
+// Reads what a WireWriter wrote. Anything that does not fit makes the reader fail and stay failed;
+// reads then give 0 and "".
 class WireReader {
  public:
   explicit WireReader(std::string_view bytes) : rest_(bytes) {}

@@ -20,11 +20,13 @@ class HonestPrograms : public ::testing::Test {
     host_.Declare(WarderHost::Tool("t", command));
     WarderSetting setting;
     setting.input = input;
-    const WarderRun run = host_.Run({"call", "t", "--approve", "allow-all", "--input", "-"}, setting);
+    const WarderRun run =
+        host_.Run({"call", "t", "--approve", "allow-all", "--input", "-"}, setting);
     EXPECT_EQ(run.exit_code, 0) << run.err;
     return run.out;
   }
-  std::string Script(const std::string& name, const std::string& text, const std::string& input = "{}") {
+  std::string Script(const std::string& name, const std::string& text,
+                     const std::string& input = "{}") {
     host_.tree().Script("workspace/" + name, text);
     return Call("[\"./" + name + "\"]", input);
   }
@@ -32,55 +34,75 @@ class HonestPrograms : public ::testing::Test {
 };
 
 TEST_F(HonestPrograms, Bash) {
-  EXPECT_EQ(Script("t.sh", "#!/bin/bash\nset -e\nread -r line\n(echo sub; echo \"$line\") | cat <(echo head) -\n[[ -t 0 ]] || echo \"$0\"\n", "{\"a\":1}\n"),
+  EXPECT_EQ(Script("t.sh",
+                   "#!/bin/bash\nset -e\nread -r line\n(echo sub; echo \"$line\") | cat <(echo "
+                   "head) -\n[[ -t 0 ]] || echo \"$0\"\n",
+                   "{\"a\":1}\n"),
             "head\nsub\n{\"a\":1}\n" + host_.Workspace() + "/t.sh\n");
 }
 
 TEST_F(HonestPrograms, PythonWithThreadsSubprocessAndPool) {
-  EXPECT_EQ(Script("t.py",
-                   "#!/usr/bin/env python3\nimport json, sys, threading, subprocess, multiprocessing\n"
-                   "def f(x): return x * x\n"
-                   "if __name__ == '__main__':\n"
-                   "    d = json.load(sys.stdin)\n"
-                   "    t = threading.Thread(target=lambda: print('thread', flush=True)); t.start(); t.join()\n"
-                   "    print(subprocess.run(['echo', 'child'], capture_output=True, text=True).stdout, end='')\n"
-                   "    with multiprocessing.Pool(2) as p: print(p.map(f, d['n']))\n",
-                   "{\"n\":[1,2,3]}"),
-            "thread\nchild\n[1, 4, 9]\n");
+  EXPECT_EQ(
+      Script("t.py",
+             "#!/usr/bin/env python3\nimport json, sys, threading, subprocess, multiprocessing\n"
+             "def f(x): return x * x\n"
+             "if __name__ == '__main__':\n"
+             "    d = json.load(sys.stdin)\n"
+             "    t = threading.Thread(target=lambda: print('thread', flush=True)); t.start(); "
+             "t.join()\n"
+             "    print(subprocess.run(['echo', 'child'], capture_output=True, text=True).stdout, "
+             "end='')\n"
+             "    with multiprocessing.Pool(2) as p: print(p.map(f, d['n']))\n",
+             "{\"n\":[1,2,3]}"),
+      "thread\nchild\n[1, 4, 9]\n");
 }
 
 TEST_F(HonestPrograms, Node) {
   EXPECT_EQ(Script("t.js",
                    "#!/usr/bin/env node\nconst d = JSON.parse(require('fs').readFileSync(0));\n"
-                   "require('fs').promises.writeFile('out', d.x).then(() => console.log(require('fs').readFileSync('out', 'utf8')));\n",
+                   "require('fs').promises.writeFile('out', d.x).then(() => "
+                   "console.log(require('fs').readFileSync('out', 'utf8')));\n",
                    "{\"x\":\"text\"}"),
             "text\n");
 }
 
 TEST_F(HonestPrograms, GitCommitsReadsAndChecksOut) {
-  EXPECT_EQ(Script("t.sh",
-                   "#!/bin/sh\nset -e\nexport GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@b GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a@b\n"
-                   "git init -q repo\ncd repo\necho one > f\ngit add f\ngit commit -qm first\necho two > f\n"
-                   "git diff --stat | tail -1\ngit stash -q\ngit worktree add -q ../tree\ngit clone -q . ../copy\ngit -C ../copy log --format=%s\n"),
-            " 1 file changed, 1 insertion(+), 1 deletion(-)\nfirst\n");
+  EXPECT_EQ(
+      Script(
+          "t.sh",
+          "#!/bin/sh\nset -e\nexport GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@b GIT_COMMITTER_NAME=a "
+          "GIT_COMMITTER_EMAIL=a@b\n"
+          "git init -q repo\ncd repo\necho one > f\ngit add f\ngit commit -qm first\necho two > f\n"
+          "git diff --stat | tail -1\ngit stash -q\ngit worktree add -q ../tree\ngit clone -q . "
+          "../copy\ngit -C ../copy log --format=%s\n"),
+      " 1 file changed, 1 insertion(+), 1 deletion(-)\nfirst\n");
 }
 
 TEST_F(HonestPrograms, CompilerAndWhatItBuilt) {
   EXPECT_EQ(Script("t.sh",
-                   "#!/bin/sh\nset -e\nprintf '#include <stdio.h>\\nint main(void) { puts(\"built\"); return 0; }\\n' > m.c\n"
+                   "#!/bin/sh\nset -e\nprintf '#include <stdio.h>\\nint main(void) { "
+                   "puts(\"built\"); return 0; }\\n' > m.c\n"
                    "gcc -O1 -o m m.c\n./m\n"),
             "built\n");
 }
 
 TEST_F(HonestPrograms, Sqlite) {
-  EXPECT_EQ(Call(R"(["/usr/bin/sqlite3", "db", "create table t(x); insert into t values (41),(1); select sum(x) from t;"])"), "42\n");
+  EXPECT_EQ(
+      Call(
+          R"(["/usr/bin/sqlite3", "db", "create table t(x); insert into t values (41),(1); select sum(x) from t;"])"),
+      "42\n");
 }
 
-TEST_F(HonestPrograms, Jq) { EXPECT_EQ(Call(R"(["jq", "-c", ".a"])", R"({"a":[1,{"b":"c"}]})"), "[1,{\"b\":\"c\"}]\n"); }
+TEST_F(HonestPrograms, Jq) {
+  EXPECT_EQ(Call(R"(["jq", "-c", ".a"])", R"({"a":[1,{"b":"c"}]})"), "[1,{\"b\":\"c\"}]\n");
+}
 
-// Quotes, newlines, "$()", an escaped NUL's neighbours, emoji: no byte of it may be touched on the way.
+// Quotes, newlines, "$()", an escaped NUL's neighbours, emoji: no byte of it may be touched on the
+// way.
 TEST_F(HonestPrograms, OneMebibyteOfHostileTextArrivesByteForByte) {
-  const std::string piece = "'\\\"$(id)`id`;|&\\n\\t\\\\u0000\\u0001\\u007f\\u2028 \xF0\x9F\x92\xA3\xE2\x80\xAE %s {{x}} ${HOME} ";
+  const std::string piece =
+      "'\\\"$(id)`id`;|&\\n\\t\\\\u0000\\u0001\\u007f\\u2028 \xF0\x9F\x92\xA3\xE2\x80\xAE %s {{x}} "
+      "${HOME} ";
   std::string input = "{\"text\": \"";
   while (input.size() < (1u << 20)) input += piece;
   input += "\",   \"after\" :1e2}\n";
@@ -96,7 +118,8 @@ TEST_F(HonestPrograms, Run02ToolNeverDrinksTheSupervisorsInput) {
 }
 
 TEST_F(HonestPrograms, PrivateDirectoriesAreEmptyAtEveryCall) {
-  const std::string command = R"(["/bin/sh", "-c", "ls -A /tmp/marks /dev/shm $HOME 2>/dev/null | grep x; touch $HOME/x /dev/shm/x; mkdir -p /tmp/marks; touch /tmp/marks/x; echo end"])";
+  const std::string command =
+      R"(["/bin/sh", "-c", "ls -A /tmp/marks /dev/shm $HOME 2>/dev/null | grep x; touch $HOME/x /dev/shm/x; mkdir -p /tmp/marks; touch /tmp/marks/x; echo end"])";
   EXPECT_EQ(Call(command), "end\n");
   EXPECT_EQ(Call(command), "end\n");
 }
@@ -107,14 +130,16 @@ TEST_F(HonestPrograms, Man06RelativeProgramResolvesAgainstTheRootAlsoWithCwd) {
   host_.Declare(WarderHost::Tool("t", R"(["./bin/t"])", R"(, "cwd": "sub")"));
   WarderSetting setting;
   setting.directory = "/";
-  const WarderRun run = host_.Run({"call", "t", "--approve", "allow-all", "--workspace", host_.Workspace()}, setting);
+  const WarderRun run =
+      host_.Run({"call", "t", "--approve", "allow-all", "--workspace", host_.Workspace()}, setting);
   EXPECT_EQ(run.out, "root\n" + host_.Workspace() + "/sub\n") << run.err;
 }
 
 TEST_F(HonestPrograms, UntrustedReviewKeepsWritesOutOfTheWorkspace) {
   host_.tree().Script("workspace/t.sh", "#!/bin/sh\necho x > made && cat made\n");
   host_.Declare(WarderHost::Tool("t", R"(["./t.sh"])"));
-  const WarderRun run = host_.Run({"call", "t", "--approve", "allow-all", "--policy", "untrusted-review"});
+  const WarderRun run =
+      host_.Run({"call", "t", "--approve", "allow-all", "--policy", "untrusted-review"});
   EXPECT_EQ(run.out, "x\n") << run.err;
   EXPECT_NE(access((host_.Workspace() + "/made").c_str(), F_OK), 0);
 }

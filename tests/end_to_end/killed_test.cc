@@ -1,4 +1,5 @@
-// Law 11: kill -9 at any instant leaves no orphan, no mount, no half-used ticket, no allowed-but-unrecorded run.
+// Law 11: kill -9 at any instant leaves no orphan, no mount, no half-used ticket, no
+// allowed-but-unrecorded run.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -23,8 +24,8 @@
 namespace warder {
 namespace {
 
-using ::warder::testing::WarderHost;
 using nlohmann::json;
+using ::warder::testing::WarderHost;
 
 constexpr int kCalls = 200;
 // A whole call takes about this long here; kills are spread over it.
@@ -38,9 +39,12 @@ std::string ReadFile(const std::string& path) {
 }
 
 pid_t Start(const WarderHost& host) {
-  std::vector<std::string> words = {WARDER_BINARY, "--config-dir", host.Config(), "--state-dir", host.tree().At("state"),
-                                    "--workspace", host.Workspace(), "call", "t", "--approve", "allow-all"};
-  std::vector<std::string> variables = {"PATH=/usr/bin:/bin", "HOME=" + host.tree().At("home"), "XDG_RUNTIME_DIR=" + host.tree().At("run")};
+  std::vector<std::string> words = {
+      WARDER_BINARY, "--config-dir",   host.Config(), "--state-dir", host.tree().At("state"),
+      "--workspace", host.Workspace(), "call",        "t",           "--approve",
+      "allow-all"};
+  std::vector<std::string> variables = {"PATH=/usr/bin:/bin", "HOME=" + host.tree().At("home"),
+                                        "XDG_RUNTIME_DIR=" + host.tree().At("run")};
   std::vector<char*> argv, envp;
   for (std::string& word : words) argv.push_back(word.data());
   for (std::string& variable : variables) envp.push_back(variable.data());
@@ -48,14 +52,16 @@ pid_t Start(const WarderHost& host) {
   envp.push_back(nullptr);
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
-  for (int fd = 0; fd < 3; ++fd) posix_spawn_file_actions_addopen(&actions, fd, "/dev/null", O_RDWR, 0);
+  for (int fd = 0; fd < 3; ++fd)
+    posix_spawn_file_actions_addopen(&actions, fd, "/dev/null", O_RDWR, 0);
   pid_t pid = -1;
   EXPECT_EQ(posix_spawn(&pid, argv[0], &actions, nullptr, argv.data(), envp.data()), 0);
   posix_spawn_file_actions_destroy(&actions);
   return pid;
 }
 
-// The launcher is the supervisor's only child; 0 when there is none yet. It cannot be reused while its parent is ours.
+// The launcher is the supervisor's only child; 0 when there is none yet. It cannot be reused while
+// its parent is ours.
 pid_t LauncherOf(pid_t supervisor) {
   const std::string pid = std::to_string(supervisor);
   std::istringstream children(ReadFile("/proc/" + pid + "/task/" + pid + "/children"));
@@ -78,7 +84,8 @@ std::vector<std::string> ProcessesWith(const std::string& marker) {
 std::set<std::string> Directories(const std::string& root) {
   std::set<std::string> all;
   std::error_code ignored;
-  for (auto it = std::filesystem::recursive_directory_iterator(root, std::filesystem::directory_options::skip_permission_denied, ignored);
+  for (auto it = std::filesystem::recursive_directory_iterator(
+           root, std::filesystem::directory_options::skip_permission_denied, ignored);
        it != std::filesystem::recursive_directory_iterator(); it.increment(ignored)) {
     if (it->is_directory(ignored)) all.insert(it->path().string());
   }
@@ -87,8 +94,10 @@ std::set<std::string> Directories(const std::string& root) {
 
 TEST(Killed, Law11TwoHundredCallsHalfOfThemKilledLeaveNothingBehind) {
   const WarderHost host;
-  const std::string marker = "28" + std::to_string(getpid());  // seconds to sleep: also the name of what must not survive
-  host.tree().Script("workspace/t.sh", "#!/bin/sh\necho run >> ran\n(setsid sleep " + marker + " &)\nsleep 0.05\n");
+  const std::string marker =
+      "28" + std::to_string(getpid());  // seconds to sleep: also the name of what must not survive
+  host.tree().Script("workspace/t.sh",
+                     "#!/bin/sh\necho run >> ran\n(setsid sleep " + marker + " &)\nsleep 0.05\n");
   host.Declare(WarderHost::Tool("t", R"(["./t.sh"])"));
   const std::string mounts = ReadFile("/proc/self/mountinfo");
   const std::set<std::string> groups = Directories("/sys/fs/cgroup");
@@ -105,12 +114,14 @@ TEST(Killed, Law11TwoHundredCallsHalfOfThemKilledLeaveNothingBehind) {
     int status = 0;
     ASSERT_EQ(waitpid(supervisor, &status, 0), supervisor);
     if (WIFEXITED(status) && WEXITSTATUS(status) == 0) ++finished;
-    EXPECT_TRUE(call % 2 == 0 || (WIFEXITED(status) && WEXITSTATUS(status) == 0)) << "call " << call << " status " << status;
+    EXPECT_TRUE(call % 2 == 0 || (WIFEXITED(status) && WEXITSTATUS(status) == 0))
+        << "call " << call << " status " << status;
   }
   EXPECT_GE(finished, kCalls / 2);
 
   // The kernel kills a cell by itself once its launcher is gone; that takes an instant.
-  for (int wait = 0; wait < 100 && !ProcessesWith(marker).empty(); ++wait) std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  for (int wait = 0; wait < 100 && !ProcessesWith(marker).empty(); ++wait)
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
   EXPECT_TRUE(ProcessesWith(marker).empty());
   EXPECT_TRUE(ProcessesWith(host.Workspace()).empty());
   EXPECT_EQ(ReadFile("/proc/self/mountinfo"), mounts);
@@ -122,7 +133,9 @@ TEST(Killed, Law11TwoHundredCallsHalfOfThemKilledLeaveNothingBehind) {
     }
   }
   std::sort(files.begin(), files.end());
-  const std::vector<std::string> expected = geteuid() == 0 ? std::vector<std::string>{"audit.jsonl", "uids"} : std::vector<std::string>{"audit.jsonl"};
+  const std::vector<std::string> expected = geteuid() == 0
+                                                ? std::vector<std::string>{"audit.jsonl", "uids"}
+                                                : std::vector<std::string>{"audit.jsonl"};
   EXPECT_EQ(files, expected);
 
   const auto verified = host.Run({"audit", "verify"});

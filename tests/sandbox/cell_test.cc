@@ -23,14 +23,17 @@ constexpr unsigned kTestUid = 1'899'999'000;  // below the default range: never 
 FileIdentity IdentityOf(const std::string& path, Compare compare) {
   struct stat status = {};
   if (stat(path.c_str(), &status) != 0) return {};
-  return {status.st_dev, status.st_ino, static_cast<std::uint64_t>(status.st_size),
+  return {status.st_dev,
+          status.st_ino,
+          static_cast<std::uint64_t>(status.st_size),
           status.st_mtim.tv_sec * 1'000'000'000L + status.st_mtim.tv_nsec,
-          status.st_ctim.tv_sec * 1'000'000'000L + status.st_ctim.tv_nsec, compare};
+          status.st_ctim.tv_sec * 1'000'000'000L + status.st_ctim.tv_nsec,
+          compare};
 }
 
 // Runs `sh -c script` in a cell over `workspace` and returns its output followed by its exit.
-std::string RunInCell(const Host& host, const Policy& policy, const std::string& workspace, const std::string& script,
-                      Attestation* attestation = nullptr) {
+std::string RunInCell(const Host& host, const Policy& policy, const std::string& workspace,
+                      const std::string& script, Attestation* attestation = nullptr) {
   auto filter = CompileSyscallFilter(policy.syscalls);
   if (!filter.ok()) return "FILTER " + std::string(filter.status().message());
   CellRequest request;
@@ -52,7 +55,8 @@ std::string RunInCell(const Host& host, const Policy& policy, const std::string&
   program.environment = {"PATH=/usr/bin:/bin", "HOME=/home/tool"};
   program.cwd = workspace;
   program.cwd_identity = root;
-  if (policy.filesystem.workspace == WorkspaceMode::kOverlay) program.cwd_identity.compare = Compare::kNothing;
+  if (policy.filesystem.workspace == WorkspaceMode::kOverlay)
+    program.cwd_identity.compare = Compare::kNothing;
   const std::string shell = "/usr/bin/dash";
   program.files.push_back({shell, -1, IdentityOf(shell, Compare::kContent), false});
   program.stdio = {null.get(), out[1], out[1]};
@@ -91,18 +95,21 @@ TEST(Cell, EveryLayerIsProvenFromOutside) {
   });
   EXPECT_EQ(text.find("absent"), std::string::npos) << text;
   EXPECT_EQ(text.find("not required"), std::string::npos) << text;
-  for (const char* layer : {"user namespace: enforced", "pid namespace: enforced", "mount namespace: enforced",
-                            "network namespace: enforced", "ipc namespace: enforced", "uts namespace: enforced",
-                            "cgroup namespace: enforced", "user id: enforced", "file view: enforced",
-                            "capabilities: enforced", "no_new_privs: enforced", "seccomp: enforced",
-                            "landlock: enforced", "resource limits: enforced", "control group: degraded",
-                            "descriptors: enforced", "session: enforced"}) {
+  for (const char* layer :
+       {"user namespace: enforced", "pid namespace: enforced", "mount namespace: enforced",
+        "network namespace: enforced", "ipc namespace: enforced", "uts namespace: enforced",
+        "cgroup namespace: enforced", "user id: enforced", "file view: enforced",
+        "capabilities: enforced", "no_new_privs: enforced", "seccomp: enforced",
+        "landlock: enforced", "resource limits: enforced", "control group: degraded",
+        "descriptors: enforced", "session: enforced"}) {
     EXPECT_NE(text.find(layer), std::string::npos) << layer << "\n" << text;
   }
 }
 
-std::string RunScript(const ScratchDirectory& workspace, const Policy& policy, const std::string& script) {
-  return InLauncher([&](const Host& host) { return RunInCell(host, policy, workspace.path(), script); });
+std::string RunScript(const ScratchDirectory& workspace, const Policy& policy,
+                      const std::string& script) {
+  return InLauncher(
+      [&](const Host& host) { return RunInCell(host, policy, workspace.path(), script); });
 }
 
 TEST(Cell, SignalThatEndsTheToolIsNotAnExitCode) {
@@ -112,12 +119,16 @@ TEST(Cell, SignalThatEndsTheToolIsNotAnExitCode) {
 
 TEST(Cell, ToolIsNotPidOneAndSeesOnlyItsOwnProcesses) {
   const ScratchDirectory workspace;
-  EXPECT_EQ(RunScript(workspace, SmallPolicy(), "test $$ -gt 1 && test $(ls -d /proc/[0-9]* | wc -l) -le 6 && echo few"), "few\nexit 0");
+  EXPECT_EQ(RunScript(workspace, SmallPolicy(),
+                      "test $$ -gt 1 && test $(ls -d /proc/[0-9]* | wc -l) -le 6 && echo few"),
+            "few\nexit 0");
 }
 
 TEST(Cell, HostFilesAreNotThere) {
   const ScratchDirectory workspace;
-  EXPECT_EQ(RunScript(workspace, SmallPolicy(), "for f in /etc/shadow /root /boot /sys/kernel /proc/1/environ /dev/kmsg /dev/kvm; do cat $f 2>/dev/null && echo $f; done; true"),
+  EXPECT_EQ(RunScript(workspace, SmallPolicy(),
+                      "for f in /etc/shadow /root /boot /sys/kernel /proc/1/environ /dev/kmsg "
+                      "/dev/kvm; do cat $f 2>/dev/null && echo $f; done; true"),
             "exit 0");
 }
 
@@ -142,7 +153,9 @@ TEST(Cell, OverlayWorkspaceTakesWritesThatNeverReachTheHost) {
   workspace.Write("old", "old\n");
   Policy policy = SmallPolicy();
   policy.filesystem.workspace = WorkspaceMode::kOverlay;
-  EXPECT_EQ(RunScript(workspace, policy, "echo new > old && echo more > file && rm -f gone && cat old file"), "new\nmore\nexit 0");
+  EXPECT_EQ(RunScript(workspace, policy,
+                      "echo new > old && echo more > file && rm -f gone && cat old file"),
+            "new\nmore\nexit 0");
   EXPECT_EQ(ReadFileText(workspace.path() + "/old"), "old\n");
   EXPECT_NE(access((workspace.path() + "/file").c_str(), F_OK), 0);
 }
@@ -153,11 +166,13 @@ TEST(Cell, ProtectedPathHoldsAgainstWriteAndAgainstRenameOfItsParent) {
   workspace.Write(".git/config", "[core]\n");
   Policy policy = SmallPolicy();
   policy.filesystem.protect = {{".git/hooks", "test"}, {".git/config", "test"}, {".basis", "test"}};
-  EXPECT_EQ(RunScript(workspace, policy,
-                "echo ok > .git/index; (echo x > .git/config) 2>/dev/null || echo config; "
-                "touch .git/hooks/x 2>/dev/null || echo hooks; mv .git elsewhere 2>/dev/null || echo mv; "
-                "mv .git/hooks h 2>/dev/null || echo mvhooks; rm -rf .git 2>/dev/null; cat .git/config"),
-            "config\nhooks\nmv\nmvhooks\n[core]\nexit 0");
+  EXPECT_EQ(
+      RunScript(
+          workspace, policy,
+          "echo ok > .git/index; (echo x > .git/config) 2>/dev/null || echo config; "
+          "touch .git/hooks/x 2>/dev/null || echo hooks; mv .git elsewhere 2>/dev/null || echo mv; "
+          "mv .git/hooks h 2>/dev/null || echo mvhooks; rm -rf .git 2>/dev/null; cat .git/config"),
+      "config\nhooks\nmv\nmvhooks\n[core]\nexit 0");
   EXPECT_EQ(ReadFileText(workspace.path() + "/.git/config"), "[core]\n");
 }
 
@@ -166,27 +181,30 @@ TEST(Cell, HiddenPathsAreEmpty) {
   workspace.Write("secret/key", "k");
   workspace.Write("token", "t");
   Policy policy = SmallPolicy();
-  policy.filesystem.hide = {{workspace.path() + "/secret", "test"}, {workspace.path() + "/token", "test"}};
-  EXPECT_EQ(RunScript(workspace, policy, "ls -A secret 2>/dev/null; cat token; echo done"), "done\nexit 0");
+  policy.filesystem.hide = {{workspace.path() + "/secret", "test"},
+                            {workspace.path() + "/token", "test"}};
+  EXPECT_EQ(RunScript(workspace, policy, "ls -A secret 2>/dev/null; cat token; echo done"),
+            "done\nexit 0");
 }
 
 TEST(Cell, ChangedWorkspaceIsRefused) {
   const ScratchDirectory workspace;
-  EXPECT_EQ(InLauncher([&](const Host& host) -> std::string {
-              const Policy policy = SmallPolicy();
-              auto filter = CompileSyscallFilter(policy.syscalls);
-              if (!filter.ok()) return "FILTER";
-              CellRequest request;
-              request.policy = &policy;
-              request.filter = &*filter;
-              request.host = &host;
-              request.workspace = WorkspaceSource{workspace.path(), 1, 2};
-              request.uid = kTestUid;
-              auto built = Cell::Build(request);
-              const auto* failure = std::get_if<SetupFailure>(&built);
-              return failure == nullptr ? "BUILT" : failure->step + ": " + failure->detail;
-            }),
-            "plan: " + workspace.path() + ": the workspace is no longer the directory that was shown");
+  EXPECT_EQ(
+      InLauncher([&](const Host& host) -> std::string {
+        const Policy policy = SmallPolicy();
+        auto filter = CompileSyscallFilter(policy.syscalls);
+        if (!filter.ok()) return "FILTER";
+        CellRequest request;
+        request.policy = &policy;
+        request.filter = &*filter;
+        request.host = &host;
+        request.workspace = WorkspaceSource{workspace.path(), 1, 2};
+        request.uid = kTestUid;
+        auto built = Cell::Build(request);
+        const auto* failure = std::get_if<SetupFailure>(&built);
+        return failure == nullptr ? "BUILT" : failure->step + ": " + failure->detail;
+      }),
+      "plan: " + workspace.path() + ": the workspace is no longer the directory that was shown");
 }
 
 TEST(Cell, ChangedProgramIsNotExecuted) {
@@ -218,14 +236,19 @@ TEST(Cell, ChangedProgramIsNotExecuted) {
 
 TEST(Cell, DescendantsDieWithInit) {
   const ScratchDirectory workspace;
-  // The shell ends at once; its child holds the output pipe until the cell is destroyed by RunInCell's end.
-  EXPECT_EQ(RunScript(workspace, SmallPolicy(), "(trap '' TERM HUP; exec sleep 300 >/dev/null 2>&1) & echo started"), "started\nexit 0");
+  // The shell ends at once; its child holds the output pipe until the cell is destroyed by
+  // RunInCell's end.
+  EXPECT_EQ(RunScript(workspace, SmallPolicy(),
+                      "(trap '' TERM HUP; exec sleep 300 >/dev/null 2>&1) & echo started"),
+            "started\nexit 0");
 }
 
 TEST(Cell, HostNetworkIsOutOfReachAndLoopbackIsUp) {
   const ScratchDirectory workspace;
-  EXPECT_EQ(RunScript(workspace, SmallPolicy(), "sed -n '3,$s/:.*//p' /proc/net/dev | tr -d ' '; python3 -c 'import socket;s=socket.create_server((\"127.0.0.1\",0));"
-                                          "c=socket.create_connection(s.getsockname());print(\"up\")'"),
+  EXPECT_EQ(RunScript(workspace, SmallPolicy(),
+                      "sed -n '3,$s/:.*//p' /proc/net/dev | tr -d ' '; python3 -c 'import "
+                      "socket;s=socket.create_server((\"127.0.0.1\",0));"
+                      "c=socket.create_connection(s.getsockname());print(\"up\")'"),
             "lo\nup\nexit 0");
 }
 

@@ -40,7 +40,8 @@ TEST(RunChild, EndOfFileInsteadOfGoMeansThatTheLauncherIsGone) {
   int ends[2];
   ASSERT_EQ(pipe2(ends, O_CLOEXEC), 0);
   close(ends[1]);
-  EXPECT_EQ(One(StepKind::kReadGo, [&](Step& step) { step.fd = ends[0]; }), "wait-for-launcher: EPIPE");
+  EXPECT_EQ(One(StepKind::kReadGo, [&](Step& step) { step.fd = ends[0]; }),
+            "wait-for-launcher: EPIPE");
   close(ends[0]);
 }
 
@@ -74,7 +75,8 @@ TEST(RunChild, StepsThatEndWithoutExecExitWith127) {
 
 TEST(RunChild, DirectoryThatExistsIsFine) {
   EXPECT_EQ(One(StepKind::kMakeDirectory, [](Step& step) { step.path = "/tmp"; }), "ready");
-  EXPECT_EQ(One(StepKind::kMakeDirectory, [](Step& step) { step.path = "/no/such/d"; }), "make-directory: ENOENT");
+  EXPECT_EQ(One(StepKind::kMakeDirectory, [](Step& step) { step.path = "/no/such/d"; }),
+            "make-directory: ENOENT");
 }
 
 TEST(RunChild, FilesAndLinksAreMadeOnce) {
@@ -126,9 +128,12 @@ TEST(RunChild, Law2OpenExpectedComparesIdentitySizeAndTimes) {
   const std::string path = directory.Write("program", "bytes");
   struct stat status = {};
   ASSERT_EQ(stat(path.c_str(), &status), 0);
-  const FileIdentity right = {status.st_dev, status.st_ino, 5,
+  const FileIdentity right = {status.st_dev,
+                              status.st_ino,
+                              5,
                               status.st_mtim.tv_sec * 1'000'000'000L + status.st_mtim.tv_nsec,
-                              status.st_ctim.tv_sec * 1'000'000'000L + status.st_ctim.tv_nsec, Compare::kContent};
+                              status.st_ctim.tv_sec * 1'000'000'000L + status.st_ctim.tv_nsec,
+                              Compare::kContent};
   const auto open_as = [&](const FileIdentity& identity) {
     return One(StepKind::kOpenExpected, [&](Step& step) {
       step.path = path.c_str();
@@ -138,12 +143,13 @@ TEST(RunChild, Law2OpenExpectedComparesIdentitySizeAndTimes) {
     });
   };
   EXPECT_EQ(open_as(right), "ready");
-  for (std::uint64_t FileIdentity::*field : {&FileIdentity::device, &FileIdentity::inode, &FileIdentity::size}) {
+  for (std::uint64_t FileIdentity::* field :
+       {&FileIdentity::device, &FileIdentity::inode, &FileIdentity::size}) {
     FileIdentity wrong = right;
     wrong.*field += 1;
     EXPECT_EQ(open_as(wrong), "open-as-shown: ESTALE");
   }
-  for (std::int64_t FileIdentity::*field : {&FileIdentity::mtime_ns, &FileIdentity::ctime_ns}) {
+  for (std::int64_t FileIdentity::* field : {&FileIdentity::mtime_ns, &FileIdentity::ctime_ns}) {
     FileIdentity wrong = right;
     wrong.*field += 1;
     EXPECT_EQ(open_as(wrong), "open-as-shown: ESTALE");
@@ -184,22 +190,29 @@ TEST(RunChild, MountStepsNeedTheCellsCapabilities) {
     unmount.value = MNT_DETACH;
   };
   EXPECT_EQ(After(add, own), "ready");
-  EXPECT_EQ(One(StepKind::kUnmount, [](Step& step) { step.path = "/usr/bin"; }, own), "unmount: EINVAL");
+  EXPECT_EQ(
+      One(StepKind::kUnmount, [](Step& step) { step.path = "/usr/bin"; }, own), "unmount: EINVAL");
   EXPECT_NE(One(StepKind::kPivotRoot, [](Step&) {}, own), "ready");
-  EXPECT_EQ(One(StepKind::kMoveMount, [](Step& step) { step.path = "/proc"; }, own), "place-mount: EBADF");
-  EXPECT_EQ(One(StepKind::kBindFile, [](Step& step) { step.path = "/proc"; }, own), "place-pinned-file: EBADF");
+  EXPECT_EQ(One(
+                StepKind::kMoveMount, [](Step& step) { step.path = "/proc"; }, own),
+            "place-mount: EBADF");
+  EXPECT_EQ(One(
+                StepKind::kBindFile, [](Step& step) { step.path = "/proc"; }, own),
+            "place-pinned-file: EBADF");
 }
 
 TEST(RunChild, LoopbackAndHostNameBelongToTheCell) {
   EXPECT_EQ(One(StepKind::kLoopbackUp, [](Step&) {}, CLONE_NEWUSER | CLONE_NEWNET), "ready");
-  EXPECT_EQ(One(StepKind::kSetHostName,
+  EXPECT_EQ(One(
+                StepKind::kSetHostName,
                 [](Step& step) {
                   step.text = "cell";
                   step.value = 4;
                 },
                 CLONE_NEWUSER | CLONE_NEWUTS),
             "ready");
-  EXPECT_EQ(One(StepKind::kSetHostName,
+  EXPECT_EQ(One(
+                StepKind::kSetHostName,
                 [](Step& step) {
                   step.text = "cell";
                   step.value = 4;
@@ -210,27 +223,30 @@ TEST(RunChild, LoopbackAndHostNameBelongToTheCell) {
 
 TEST(RunChild, PrivilegeStepsInTheirOrder) {
   const LandlockRuleset ruleset = CellRuleset(LandlockAbi());
-  EXPECT_EQ(After([&](StepList& steps) {
-              steps.Add(StepKind::kDropBounding).value = 40;
-              steps.Add(StepKind::kSetCapabilities).value = 0;
-              steps.Add(StepKind::kNoNewPrivileges);
-              Step& create = steps.Add(StepKind::kLandlockCreate);
-              create.data = &ruleset;
-              create.data_size = RulesetSize(LandlockAbi());
-              create.target = Slot(3);
-              Step& rule = steps.Add(StepKind::kLandlockRule);
-              rule.fd = Slot(3);
-              rule.path = "/usr";
-              rule.value = LandlockRights(LandlockAccess::kRead, LandlockAbi(), true);
-              steps.Add(StepKind::kLandlockRestrict).fd = Slot(3);
-              steps.Add(StepKind::kDeathSignal);
-              steps.Add(StepKind::kNotDumpable);
-              steps.Add(StepKind::kIgnoreChildren);
-              steps.Add(StepKind::kUnblockSignals);
-              steps.Add(StepKind::kSetPriority);
-            }, CLONE_NEWUSER),
+  EXPECT_EQ(After(
+                [&](StepList& steps) {
+                  steps.Add(StepKind::kDropBounding).value = 40;
+                  steps.Add(StepKind::kSetCapabilities).value = 0;
+                  steps.Add(StepKind::kNoNewPrivileges);
+                  Step& create = steps.Add(StepKind::kLandlockCreate);
+                  create.data = &ruleset;
+                  create.data_size = RulesetSize(LandlockAbi());
+                  create.target = Slot(3);
+                  Step& rule = steps.Add(StepKind::kLandlockRule);
+                  rule.fd = Slot(3);
+                  rule.path = "/usr";
+                  rule.value = LandlockRights(LandlockAccess::kRead, LandlockAbi(), true);
+                  steps.Add(StepKind::kLandlockRestrict).fd = Slot(3);
+                  steps.Add(StepKind::kDeathSignal);
+                  steps.Add(StepKind::kNotDumpable);
+                  steps.Add(StepKind::kIgnoreChildren);
+                  steps.Add(StepKind::kUnblockSignals);
+                  steps.Add(StepKind::kSetPriority);
+                },
+                CLONE_NEWUSER),
             "ready");
-  EXPECT_EQ(One(StepKind::kLandlockRestrict, [](Step&) {}), geteuid() == 0 ? "landlock: EBADF" : "landlock: EPERM");
+  EXPECT_EQ(One(StepKind::kLandlockRestrict, [](Step&) {}),
+            geteuid() == 0 ? "landlock: EBADF" : "landlock: EPERM");
 }
 
 TEST(RunChild, CapabilityThatTheChildLacksIsAFailure) {
@@ -269,13 +285,16 @@ TEST(RunChild, LimitsAndDescriptors) {
                   step.target = 5;
                 }),
             "standard-streams: EBADF");
-  EXPECT_EQ(One(StepKind::kEnterDirectory, [](Step& step) { step.fd = 999; }), "enter-directory: EBADF");
-  EXPECT_EQ(One(StepKind::kJoinNamespace, [](Step& step) { step.fd = 999; }), "join-namespace: EBADF");
+  EXPECT_EQ(One(StepKind::kEnterDirectory, [](Step& step) { step.fd = 999; }),
+            "enter-directory: EBADF");
+  EXPECT_EQ(One(StepKind::kJoinNamespace, [](Step& step) { step.fd = 999; }),
+            "join-namespace: EBADF");
 }
 
 TEST(RunChild, ExecFailureIsReportedWithItsErrno) {
   const ScratchDirectory directory;
-  const UniqueFd fd(open(directory.Write("text", "not a program", 0755).c_str(), O_PATH | O_CLOEXEC));
+  const UniqueFd fd(
+      open(directory.Write("text", "not a program", 0755).c_str(), O_PATH | O_CLOEXEC));
   EXPECT_EQ(One(StepKind::kExec, [&](Step& step) { step.fd = fd.get(); }), "exec: ENOEXEC");
 }
 

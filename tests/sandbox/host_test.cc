@@ -12,7 +12,8 @@ using ::warder::testing::InLauncher;
 using ::warder::testing::ScratchDirectory;
 
 TEST(Host, TierFollowsFromWhoRunsTheLauncher) {
-  EXPECT_EQ(InLauncher([](const Host& host) { return std::string(TierName(host.tier)); }), geteuid() == 0 ? "root" : "userns");
+  EXPECT_EQ(InLauncher([](const Host& host) { return std::string(TierName(host.tier)); }),
+            geteuid() == 0 ? "root" : "userns");
 }
 
 TEST(Host, LauncherSharesNoMountWithTheHost) {
@@ -41,7 +42,9 @@ TEST(UidLease, IdComesBackWhenItsHolderIsGone) {
   const ScratchDirectory directory;
   const std::string file = directory.path() + "/uids";
   const UidRange range = {100'000, 1};
-  { ASSERT_TRUE(UidLease::Take(file, range).ok()); }
+  {
+    ASSERT_TRUE(UidLease::Take(file, range).ok());
+  }
   EXPECT_TRUE(UidLease::Take(file, range).ok());
 }
 

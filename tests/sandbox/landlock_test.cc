@@ -24,7 +24,8 @@ TEST(Landlock, RulesetSizeIsWhatTheAbiTakes) {
 TEST(Landlock, NoAccessEverGrantsDeviceNodes) {
   constexpr std::uint64_t kMakeChar = 1u << 6;
   constexpr std::uint64_t kMakeBlock = 1u << 11;
-  for (const LandlockAccess access : {LandlockAccess::kList, LandlockAccess::kRead, LandlockAccess::kReadWrite, LandlockAccess::kDevices}) {
+  for (const LandlockAccess access : {LandlockAccess::kList, LandlockAccess::kRead,
+                                      LandlockAccess::kReadWrite, LandlockAccess::kDevices}) {
     EXPECT_EQ(LandlockRights(access, 7, true) & (kMakeChar | kMakeBlock), 0u);
   }
 }

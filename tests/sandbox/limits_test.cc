@@ -8,7 +8,9 @@ namespace warder::sandbox {
 namespace {
 
 const ResourceLimit* Find(const std::vector<ResourceLimit>& list, int resource) {
-  const auto found = std::find_if(list.begin(), list.end(), [&](const ResourceLimit& limit) { return limit.resource == resource; });
+  const auto found = std::find_if(list.begin(), list.end(), [&](const ResourceLimit& limit) {
+    return limit.resource == resource;
+  });
   return found == list.end() ? nullptr : &*found;
 }
 

@@ -65,8 +65,9 @@ TEST(MountEntries, LinkStaysALinkWhenItsTargetIsGranted) {
   const ScratchDirectory directory;
   directory.Write("real/file", "");
   std::filesystem::create_symlink("real", directory.path() + "/link");
-  const std::string text = Collect(Granting({{directory.path() + "/real", PathAccess::kRead, false, "t"},
-                                             {directory.path() + "/link", PathAccess::kRead, false, "t"}}));
+  const std::string text =
+      Collect(Granting({{directory.path() + "/real", PathAccess::kRead, false, "t"},
+                        {directory.path() + "/link", PathAccess::kRead, false, "t"}}));
   EXPECT_NE(text.find("/link link\n"), std::string::npos) << text;
 }
 
@@ -74,12 +75,14 @@ TEST(MountEntries, LinkToAPlaceThatIsNotGrantedBringsItsTarget) {
   const ScratchDirectory directory;
   directory.Write("real/file", "");
   std::filesystem::create_symlink("real/file", directory.path() + "/link");
-  const std::string text = Collect(Granting({{directory.path() + "/link", PathAccess::kRead, false, "t"}}));
+  const std::string text =
+      Collect(Granting({{directory.path() + "/link", PathAccess::kRead, false, "t"}}));
   EXPECT_NE(text.find("/link tree\n"), std::string::npos) << text;
 }
 
 TEST(MountEntries, AbsentPathIsAnErrorUnlessOptional) {
-  EXPECT_EQ(Collect(Granting({{"/no/such/path", PathAccess::kRead, true, "t"}})).find("/no/such"), std::string::npos);
+  EXPECT_EQ(Collect(Granting({{"/no/such/path", PathAccess::kRead, true, "t"}})).find("/no/such"),
+            std::string::npos);
   const std::string text = Collect(Granting({{"/no/such/path", PathAccess::kRead, false, "t"}}));
   EXPECT_EQ(text, "ERROR /no/such/path: No such file or directory (policy `test` grants it)");
 }

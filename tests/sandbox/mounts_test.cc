@@ -23,8 +23,11 @@ TEST(Mounts, RootIsEnteredOnceAndSealedLast) {
               const absl::Status status = AddMountSteps(request, steps, rules);
               if (!status.ok()) return std::string(status.message());
               const auto& all = steps.steps();
-              const auto pivots = std::count_if(all.begin(), all.end(), [](const Step& step) { return step.kind == StepKind::kPivotRoot; });
-              return std::to_string(pivots) + " " + StepName(all.front().kind) + " " + StepName(all.back().kind);
+              const auto pivots = std::count_if(all.begin(), all.end(), [](const Step& step) {
+                return step.kind == StepKind::kPivotRoot;
+              });
+              return std::to_string(pivots) + " " + StepName(all.front().kind) + " " +
+                     StepName(all.back().kind);
             }),
             "1 make-mounts-private mount-attributes");
 }
@@ -41,7 +44,8 @@ TEST(Mounts, EveryStepBeforeTheRootIsEnteredNamesAPathInsideIt) {
               bool inside = false;
               for (const Step& step : steps.steps()) {
                 if (step.kind == StepKind::kPivotRoot) break;
-                if (inside && step.path != nullptr && step.path[0] == '/') absolute += std::string(step.path) + " ";
+                if (inside && step.path != nullptr && step.path[0] == '/')
+                  absolute += std::string(step.path) + " ";
                 if (step.kind == StepKind::kChangeDirectory) inside = true;
               }
               return absolute;

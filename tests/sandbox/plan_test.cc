@@ -44,11 +44,12 @@ std::size_t Position(const std::vector<StepKind>& kinds, StepKind kind) {
 TEST(PlanTool, StepsComeInTheOrderThatConfinementNeeds) {
   const auto kinds = ToolKinds(SmallPolicy());
   ASSERT_TRUE(kinds.ok()) << kinds.status();
-  const StepKind order[] = {StepKind::kJoinNamespace,   StepKind::kCloneSibling,      StepKind::kSetGroup,
-                            StepKind::kSetUser,         StepKind::kOpenExpected,      StepKind::kLandlockCreate,
-                            StepKind::kDropBounding,    StepKind::kSetCapabilities,   StepKind::kNoNewPrivileges,
-                            StepKind::kLandlockRestrict, StepKind::kCloseRange,       StepKind::kUnblockSignals,
-                            StepKind::kSeccomp,         StepKind::kReport,            StepKind::kExec};
+  const StepKind order[] = {
+      StepKind::kJoinNamespace,    StepKind::kCloneSibling,    StepKind::kSetGroup,
+      StepKind::kSetUser,          StepKind::kOpenExpected,    StepKind::kLandlockCreate,
+      StepKind::kDropBounding,     StepKind::kSetCapabilities, StepKind::kNoNewPrivileges,
+      StepKind::kLandlockRestrict, StepKind::kCloseRange,      StepKind::kUnblockSignals,
+      StepKind::kSeccomp,          StepKind::kReport,          StepKind::kExec};
   for (std::size_t i = 1; i < std::size(order); ++i) {
     EXPECT_LT(Position(*kinds, order[i - 1]), Position(*kinds, order[i])) << StepName(order[i]);
   }
@@ -58,13 +59,15 @@ TEST(PlanTool, NothingButTheBarrierFollowsTheFilterAndNothingFollowsExec) {
   const auto kinds = ToolKinds(SmallPolicy());
   ASSERT_TRUE(kinds.ok());
   const std::vector<StepKind> end(kinds->end() - 5, kinds->end());
-  EXPECT_EQ(end, (std::vector<StepKind>{StepKind::kSeccomp, StepKind::kSeccomp, StepKind::kReport, StepKind::kReadGo, StepKind::kExec}));
+  EXPECT_EQ(end, (std::vector<StepKind>{StepKind::kSeccomp, StepKind::kSeccomp, StepKind::kReport,
+                                        StepKind::kReadGo, StepKind::kExec}));
 }
 
 TEST(PlanTool, PolicyThatCannotStartAProgramIsRefusedByTheCallItLacks) {
   for (const char* call : {"read", "write", "execveat", "exit_group"}) {
     Policy policy = SmallPolicy();
-    std::erase_if(policy.syscalls.allow, [&](const SyscallRule& rule) { return rule.name == call; });
+    std::erase_if(policy.syscalls.allow,
+                  [&](const SyscallRule& rule) { return rule.name == call; });
     const auto kinds = ToolKinds(policy);
     EXPECT_EQ(kinds.status().code(), absl::StatusCode::kInvalidArgument);
     EXPECT_NE(std::string(kinds.status().message()).find(call), std::string::npos);

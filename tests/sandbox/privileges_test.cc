@@ -27,8 +27,10 @@ TEST(Privileges, SupervisorKeepsAtMostTheRightToRead) {
     if (!DropSupervisorPrivileges().ok()) _exit(1);
     const std::string status = ::warder::testing::ReadFileText("/proc/self/status");
     const std::string kept = geteuid() == 0 ? "0000000000000004" : "0000000000000000";
-    const bool right = status.find("CapEff:\t" + kept) != std::string::npos && status.find("CapPrm:\t" + kept) != std::string::npos &&
-                       status.find("NoNewPrivs:\t1") != std::string::npos && prctl(PR_GET_DUMPABLE) == 0;
+    const bool right = status.find("CapEff:\t" + kept) != std::string::npos &&
+                       status.find("CapPrm:\t" + kept) != std::string::npos &&
+                       status.find("NoNewPrivs:\t1") != std::string::npos &&
+                       prctl(PR_GET_DUMPABLE) == 0;
     _exit(right ? 0 : 2);
   }
   int status = 0;
@@ -38,7 +40,8 @@ TEST(Privileges, SupervisorKeepsAtMostTheRightToRead) {
 }
 
 TEST(Privileges, LastCapabilityIsThatOfTheKernel) {
-  EXPECT_EQ(std::to_string(LastCapability()) + "\n", ::warder::testing::ReadFileText("/proc/sys/kernel/cap_last_cap"));
+  EXPECT_EQ(std::to_string(LastCapability()) + "\n",
+            ::warder::testing::ReadFileText("/proc/sys/kernel/cap_last_cap"));
 }
 
 }  // namespace

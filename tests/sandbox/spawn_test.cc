@@ -71,7 +71,8 @@ TEST(Spawn, CallersSignalMaskIsUnchanged) {
   const StepList steps = Idle();
   ASSERT_TRUE(CloneChild(steps, 0).ok());
   sigprocmask(SIG_SETMASK, nullptr, &after);
-  for (int signal = 1; signal < 32; ++signal) EXPECT_EQ(sigismember(&before, signal), sigismember(&after, signal));
+  for (int signal = 1; signal < 32; ++signal)
+    EXPECT_EQ(sigismember(&before, signal), sigismember(&after, signal));
 }
 
 }  // namespace

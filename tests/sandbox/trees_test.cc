@@ -22,7 +22,8 @@ TEST(OpenPath, SymlinkAnywhereIsRefused) {
   EXPECT_TRUE(OpenPath(AT_FDCWD, directory.path() + "/real/file").ok());
   const auto through = OpenPath(AT_FDCWD, directory.path() + "/link/file");
   EXPECT_EQ(through.status().code(), absl::StatusCode::kFailedPrecondition);
-  EXPECT_EQ(OpenPath(AT_FDCWD, directory.path() + "/absent").status().code(), absl::StatusCode::kNotFound);
+  EXPECT_EQ(OpenPath(AT_FDCWD, directory.path() + "/absent").status().code(),
+            absl::StatusCode::kNotFound);
 }
 
 TEST(OpenPath, StaysBelowItsDirectory) {
@@ -51,10 +52,14 @@ TEST(CloneTree, IdMapGivesFilesToTheCellAndWritesAsTheOwner) {
   if (geteuid() != 0) GTEST_SKIP() << "id-mapped mounts of host file systems need root";
   const ScratchDirectory directory;
   directory.Write("file", "x");
-  for (const char* path : {"", "/file"}) ASSERT_EQ(chown((directory.path() + path).c_str(), 4321, 4321), 0);
+  for (const char* path : {"", "/file"})
+    ASSERT_EQ(chown((directory.path() + path).c_str(), 4321, 4321), 0);
   EXPECT_EQ(InLauncher([&](const Host&) -> std::string {
               auto source = OpenPath(AT_FDCWD, directory.path());
-              auto tree = CloneTree(source->get(), {.access = PathAccess::kReadWrite, .map = IdMap{4321, 4321, 77'777, 77'777}}, "test");
+              auto tree = CloneTree(
+                  source->get(),
+                  {.access = PathAccess::kReadWrite, .map = IdMap{4321, 4321, 77'777, 77'777}},
+                  "test");
               if (!tree.ok()) return std::string(tree.status().message());
               struct stat status = {};
               if (fstatat(tree->get(), "file", &status, 0) != 0) return "STAT";

@@ -35,12 +35,14 @@ TEST(LaunchProtocol, RequestComesBackAsItWas) {
 TEST(LaunchProtocol, SupervisorCannotAskForAWeakerComparison) {
   LaunchRequest request = Sample();
   request.files.front().identity.compare = sandbox::Compare::kNothing;
-  EXPECT_EQ(DecodeLaunch(EncodeLaunch(request))->files.front().identity.compare, sandbox::Compare::kContent);
+  EXPECT_EQ(DecodeLaunch(EncodeLaunch(request))->files.front().identity.compare,
+            sandbox::Compare::kContent);
 }
 
 TEST(LaunchProtocol, EveryShorterOrLongerRequestIsRefused) {
   const std::string whole = EncodeLaunch(Sample());
-  for (std::size_t size = 0; size < whole.size(); ++size) EXPECT_FALSE(DecodeLaunch(whole.substr(0, size)).has_value()) << size;
+  for (std::size_t size = 0; size < whole.size(); ++size)
+    EXPECT_FALSE(DecodeLaunch(whole.substr(0, size)).has_value()) << size;
   EXPECT_FALSE(DecodeLaunch(whole + "x").has_value());
 }
 
@@ -49,7 +51,8 @@ TEST(LaunchProtocol, GarbageIsRefusedOrHarmless) {
   const std::string whole = EncodeLaunch(Sample());
   for (int round = 0; round < 5000; ++round) {
     std::string bytes = whole;
-    for (int change = 0; change < 4; ++change) bytes[random() % bytes.size()] = static_cast<char>(random());
+    for (int change = 0; change < 4; ++change)
+      bytes[random() % bytes.size()] = static_cast<char>(random());
     const auto decoded = DecodeLaunch(bytes);
     EXPECT_TRUE(!decoded.has_value() || EncodeLaunch(*decoded).size() == bytes.size());
   }
@@ -75,7 +78,8 @@ TEST(LaunchProtocol, AttestationFailureExitAndConfigComeBackAsTheyWere) {
   config.config_dir = "/etc/warder";
   config.workspaces = {"/a", "/b"};
   EXPECT_EQ(DecodeConfig(EncodeConfig(config))->workspaces, config.workspaces);
-  EXPECT_EQ(EncodeAttestation(*DecodeAttestation(EncodeAttestation(failure.attestation))), EncodeAttestation(failure.attestation));
+  EXPECT_EQ(EncodeAttestation(*DecodeAttestation(EncodeAttestation(failure.attestation))),
+            EncodeAttestation(failure.attestation));
 }
 
 }  // namespace

@@ -28,7 +28,8 @@ class LaunchSocket : public ::testing::Test {
 };
 
 TEST_F(LaunchSocket, BodyAndDescriptorsArriveSmallOrLarge) {
-  for (const std::size_t size : {std::size_t{0}, std::size_t{100}, std::size_t{16} << 10, std::size_t{3} << 20}) {
+  for (const std::size_t size :
+       {std::size_t{0}, std::size_t{100}, std::size_t{16} << 10, std::size_t{3} << 20}) {
     Message message;
     message.kind = MessageKind::kLaunch;
     message.call = 42;
@@ -82,7 +83,8 @@ TEST_F(LaunchSocket, BodyThatItsSenderCouldStillChangeIsRefused) {
   const UniqueFd body(memfd_create("test", MFD_CLOEXEC | MFD_ALLOW_SEALING));
   ASSERT_EQ(write(body.get(), "abc", 3), 3);
   const std::uint64_t header[] = {2, 1, 1};
-  SendRaw(ours_.get(), std::string(reinterpret_cast<const char*>(header), sizeof header), body.get());
+  SendRaw(ours_.get(), std::string(reinterpret_cast<const char*>(header), sizeof header),
+          body.get());
   EXPECT_EQ(ReceiveMessage(theirs_.get()).status().code(), absl::StatusCode::kInvalidArgument);
 }
 

@@ -29,8 +29,9 @@ TEST(LauncherSettings, RangeIsTheOperators) {
 }
 
 TEST(LauncherSettings, RangeOfPeopleAndSystemUsersIsRefused) {
-  for (const char* range : {R"({"first": 0, "count": 10})", R"({"first": 1000, "count": 10})", R"({"first": 70000, "count": 0})",
-                            R"({"first": 4294800000, "count": 1000000})"}) {
+  for (const char* range :
+       {R"({"first": 0, "count": 10})", R"({"first": 1000, "count": 10})",
+        R"({"first": 70000, "count": 0})", R"({"first": 4294800000, "count": 1000000})"}) {
     const auto settings = Read(std::string(R"({"schema": 1, "uid_range": )") + range + "}");
     EXPECT_EQ(settings.status().code(), absl::StatusCode::kInvalidArgument) << range;
     EXPECT_NE(std::string(settings.status().message()).find("config.json:1:"), std::string::npos);
@@ -38,7 +39,8 @@ TEST(LauncherSettings, RangeOfPeopleAndSystemUsersIsRefused) {
 }
 
 TEST(LauncherSettings, UnknownKeysAreErrors) {
-  EXPECT_EQ(Read(R"({"schema": 1, "uids": {}})").status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(Read(R"({"schema": 1, "uids": {}})").status().code(),
+            absl::StatusCode::kInvalidArgument);
 }
 
 }  // namespace

@@ -22,8 +22,10 @@ std::string InLauncher(const std::function<std::string(const sandbox::Host&)>& b
     close(ends[0]);
     std::string text;
     auto host = sandbox::EnterLauncher();
-    if (host.ok()) text = body(*host);
-    else text = "FAILED: " + std::string(host.status().message());
+    if (host.ok())
+      text = body(*host);
+    else
+      text = "FAILED: " + std::string(host.status().message());
     for (std::size_t done = 0; done < text.size();) {
       const ssize_t size = write(ends[1], text.data() + done, text.size() - done);
       if (size <= 0) break;
@@ -48,7 +50,8 @@ sandbox::Policy SmallPolicy(const std::vector<std::string>& denied) {
   sandbox::Policy policy;
   policy.name = "small";
   policy.without_cgroup = sandbox::OnMissing::kDegrade;
-  for (const char* path : {"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/etc/ld.so.cache"}) {
+  for (const char* path :
+       {"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/etc/ld.so.cache"}) {
     policy.filesystem.grants.push_back({path, sandbox::PathAccess::kRead, true, "system"});
   }
   policy.filesystem.workspace = sandbox::WorkspaceMode::kReadWrite;
@@ -86,7 +89,8 @@ ScratchDirectory::~ScratchDirectory() {
   std::filesystem::remove_all(path_, ignored);
 }
 
-std::string ScratchDirectory::Write(const std::string& name, const std::string& bytes, unsigned mode) const {
+std::string ScratchDirectory::Write(const std::string& name, const std::string& bytes,
+                                    unsigned mode) const {
   const std::filesystem::path path = std::filesystem::path(path_) / name;
   std::filesystem::create_directories(path.parent_path());
   std::ofstream(path, std::ios::binary) << bytes;

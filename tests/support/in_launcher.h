@@ -1,4 +1,5 @@
-// InLauncher: runs a piece of a test in a process that has become a launcher, because becoming one cannot be undone.
+// InLauncher: runs a piece of a test in a process that has become a launcher, because becoming one
+// cannot be undone.
 #ifndef WARDER_TESTS_SUPPORT_IN_LAUNCHER_H_
 #define WARDER_TESTS_SUPPORT_IN_LAUNCHER_H_
 
@@ -11,14 +12,16 @@
 
 namespace warder::testing {
 
-// Forks, enters the launcher's namespaces there, runs `body` and returns the text that it returned. A crash, or a launcher that
-// could not be entered, comes back as text that starts with "FAILED:".
+// Forks, enters the launcher's namespaces there, runs `body` and returns the text that it returned.
+// A crash, or a launcher that could not be entered, comes back as text that starts with "FAILED:".
 std::string InLauncher(const std::function<std::string(const sandbox::Host&)>& body);
 
-// A small policy by hand: the system view, every call of this machine allowed but the ones in `denied`, limits for a test.
+// A small policy by hand: the system view, every call of this machine allowed but the ones in
+// `denied`, limits for a test.
 sandbox::Policy SmallPolicy(const std::vector<std::string>& denied = {});
 
-// A fresh directory below the test's temporary directory, owned by whom the tests run as; removed when destroyed.
+// A fresh directory below the test's temporary directory, owned by whom the tests run as; removed
+// when destroyed.
 class ScratchDirectory {
  public:
   ScratchDirectory();

@@ -25,7 +25,8 @@ StepsResult RunSteps(const sandbox::StepList& steps, std::uint64_t flags) {
 }
 
 std::string Describe(const sandbox::StepList& steps, const StepsResult& result) {
-  if (!result.reported) return (result.exit.signaled ? "signal " : "exit ") + std::to_string(result.exit.status);
+  if (!result.reported)
+    return (result.exit.signaled ? "signal " : "exit ") + std::to_string(result.exit.status);
   if (result.report.error == sandbox::kReportReady) return "ready";
   return std::string(sandbox::StepName(steps.steps()[result.report.step].kind)) + ": " +
          strerrorname_np(result.report.error);

@@ -15,10 +15,12 @@ struct StepsResult {
   sandbox::ProcessExit exit;
 };
 
-// Clones with `flags`. The child's report descriptor is kReportFd, as in a launcher. Ends by itself or is killed when this returns.
+// Clones with `flags`. The child's report descriptor is kReportFd, as in a launcher. Ends by itself
+// or is killed when this returns.
 StepsResult RunSteps(const sandbox::StepList& steps, std::uint64_t flags = 0);
 
-// "ready", or "STEP: ERRNO-NAME" of the step that failed, or "exit N" / "signal N" without a report.
+// "ready", or "STEP: ERRNO-NAME" of the step that failed, or "exit N" / "signal N" without a
+// report.
 std::string Describe(const sandbox::StepList& steps, const StepsResult& result);
 
 }  // namespace warder::testing

@@ -23,11 +23,12 @@ struct WarderRun {
 
 // How to run it, beyond its arguments.
 struct WarderSetting {
-  std::string input = {};  // its stdin, then end of file
+  std::string input = {};   // its stdin, then end of file
   bool hold_stdin = false;  // no end of file until it ends
-  std::vector<std::pair<std::string, std::string>> environment = {};  // besides PATH, HOME and XDG_*
+  std::vector<std::pair<std::string, std::string>> environment =
+      {};                      // besides PATH, HOME and XDG_*
   std::string directory = {};  // where it starts; "": the workspace
-  int out_pipe_bytes = 0;  // capacity of its stdout's pipe; 0: the kernel's default
+  int out_pipe_bytes = 0;      // capacity of its stdout's pipe; 0: the kernel's default
   // Words before warder's own, for example {"/bin/sh", "-c", "ulimit -f 0; exec \"$@\"", "sh"}.
   std::vector<std::string> prefix = {};
   // Called once, when stdout has the text `until` in it.
