@@ -17,13 +17,12 @@
 #include <vector>
 
 #include "absl/strings/str_format.h"
-#include "manifest/policy_file.h"
 #include "sandbox/cell.h"
 #include "sandbox/host.h"
-#include "sandbox/syscall_filter.h"
 #include "supervisor/launch_protocol.h"
 #include "supervisor/launcher.h"
 #include "supervisor/launcher_settings.h"
+#include "supervisor/policy_store.h"
 
 namespace warder::supervisor {
 namespace {
@@ -34,11 +33,6 @@ constexpr int kSocketFd = 3;
 // Calls of one launcher at the same time. Each takes about 24 descriptors; the limit keeps below
 // the usual 1024.
 constexpr std::size_t kMaxCalls = 32;
-
-struct CompiledPolicy {
-  manifest::NamedPolicy policy;
-  sandbox::SyscallFilter filter;
-};
 
 struct Call {
   std::shared_ptr<const CompiledPolicy> policy;
@@ -72,8 +66,12 @@ LaunchFailure FromSetup(const sandbox::SetupFailure& setup) {
 
 class LauncherServer {
  public:
-  LauncherServer(manifest::Config config, sandbox::Host host, LauncherSettings settings)
-      : config_(std::move(config)), host_(std::move(host)), settings_(settings) {}
+  LauncherServer(manifest::Config config, PolicyStore policies, sandbox::Host host,
+                 LauncherSettings settings)
+      : config_(std::move(config)),
+        policies_(std::move(policies)),
+        host_(std::move(host)),
+        settings_(settings) {}
   // Serves until the supervisor is gone. The kernel then kills what still runs: each init dies with
   // us.
   void Serve();
@@ -84,17 +82,16 @@ class LauncherServer {
   std::optional<LaunchFailure> Launch(Message message);
   std::optional<LaunchFailure> StartCell(const LaunchRequest& request,
                                          const std::vector<UniqueFd>& fds, Call& call);
-  absl::StatusOr<std::shared_ptr<const CompiledPolicy>> Policy(const std::string& name);
   absl::Status TakeUid(Call& call, sandbox::CellRequest& request);
   void Probe(std::uint64_t id);
   void Reap(std::uint64_t id, Call& call);
   void Kill(std::uint64_t id);
 
   manifest::Config config_;
+  PolicyStore policies_;
   sandbox::Host host_;
   LauncherSettings settings_;
   std::map<std::uint64_t, Call> calls_;
-  std::map<std::string, std::shared_ptr<const CompiledPolicy>> policies_;
   bool serving_ = true;
 };
 
@@ -104,21 +101,6 @@ void LauncherServer::Reply(MessageKind kind, std::uint64_t id, std::string body)
   message.call = id;
   message.body = std::move(body);
   if (!SendMessage(kSocketFd, message).ok()) serving_ = false;
-}
-
-absl::StatusOr<std::shared_ptr<const CompiledPolicy>> LauncherServer::Policy(
-    const std::string& name) {
-  if (const auto known = policies_.find(name); known != policies_.end()) return known->second;
-  auto policy = manifest::LoadPolicy(config_, name);
-  if (!policy.ok()) return policy.status();
-  if (policy->abstract)
-    return absl::InvalidArgumentError("policy `" + name + "` is only there to be extended");
-  auto filter = sandbox::CompileSyscallFilter(policy->confinement.syscalls);
-  if (!filter.ok()) return filter.status();
-  auto compiled =
-      std::make_shared<CompiledPolicy>(CompiledPolicy{std::move(*policy), std::move(*filter)});
-  policies_[name] = compiled;
-  return compiled;
 }
 
 absl::Status LauncherServer::TakeUid(Call& call, sandbox::CellRequest& request) {
@@ -207,7 +189,7 @@ std::optional<LaunchFailure> LauncherServer::Launch(Message message) {
     return Refuse(approval::RefusalCode::kSandboxUnavailable, "request",
                   absl::StrFormat("%u calls run already; wait for one to end", kMaxCalls));
   }
-  auto policy = Policy(request->policy);
+  auto policy = policies_.Get(request->policy);
   if (!policy.ok())
     return Refuse(approval::RefusalCode::kNoPolicy, "policy",
                   std::string(policy.status().message()));
@@ -244,7 +226,7 @@ void LauncherServer::Probe(std::uint64_t id) {
   Call call;
   std::vector<UniqueFd> streams;
   for (int i = 0; i < 3; ++i) streams.emplace_back(open("/dev/null", O_RDWR | O_CLOEXEC));
-  auto policy = Policy("default");
+  auto policy = policies_.Get("default");
   if (!policy.ok()) {
     Reply(MessageKind::kFailed, id,
           EncodeFailure(Refuse(approval::RefusalCode::kNoPolicy, "policy",
@@ -363,6 +345,12 @@ int LauncherMain() {
     ReplyHello(std::string(settings.status().message()));
     return 125;
   }
+  PolicyStore policies(*config);
+  const absl::Status loaded = geteuid() == 0 ? absl::OkStatus() : policies.LoadAll();
+  if (!loaded.ok()) {
+    ReplyHello(std::string(loaded.message()));
+    return 125;
+  }
   auto host = sandbox::EnterLauncher();
   if (!host.ok()) {
     ReplyHello(std::string(host.status().message()));
@@ -370,7 +358,7 @@ int LauncherMain() {
   }
   prctl(PR_SET_NAME, "warder-launcher");
   ReplyHello("");
-  LauncherServer(std::move(*config), std::move(*host), *settings).Serve();
+  LauncherServer(std::move(*config), std::move(policies), std::move(*host), *settings).Serve();
   return 0;
 }
 

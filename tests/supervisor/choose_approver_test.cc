@@ -1,8 +1,10 @@
 #include "supervisor/choose_approver.h"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sys/stat.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 #include "tests/support/run_async.h"
 #include "tests/support/temp_tree.h"
@@ -22,6 +24,10 @@ std::string RulesFile(const std::string& name, const std::string& effect, const 
 class ChooseApproverTest : public ::testing::Test {
  protected:
   ChooseApproverTest() {
+    // Without a terminal, whoever runs the test: "rules" would ask there.
+    const int terminal = ::open("/dev/tty", O_RDWR | O_CLOEXEC);
+    if (terminal >= 0) ::ioctl(terminal, TIOCNOTTY);
+    ::close(terminal);
     config_.config_dir = tree_.Directory("config");
     config_.share_dir = tree_.Directory("share");
     config_.workspaces = {tree_.Directory("workspace")};
