@@ -1,8 +1,8 @@
 // InputSchema: a tool's JSON Schema, linted and compiled when the manifest is loaded.
 //
-// Two judges that share no code must both accept an input: the evaluator, which knows every
-// keyword, and valijson, which is given those that it judges rightly. input_schema.cc is the only
-// file that includes valijson.
+// Two judges must both accept an input: the evaluator, which knows every keyword, and valijson,
+// which is given those that it judges rightly. input_schema.cc is the only file that includes
+// valijson.
 #ifndef WARDER_MANIFEST_INPUT_SCHEMA_H_
 #define WARDER_MANIFEST_INPUT_SCHEMA_H_
 
@@ -27,19 +27,18 @@ class InputSchema {
   // never ignored.
   //
   // Errors: kInvalidArgument "at JSON-POINTER: what and what to write instead" (unknown dialect,
-  // unenforceable keyword,
-  //   remote or cyclic $ref, bad pattern, multipleOf 0, root that is not an object),
-  //   kResourceExhausted (depth, node count, pattern size).
+  //   unenforceable keyword, remote or cyclic $ref, bad pattern, multipleOf 0, root that is not an
+  //   object); kResourceExhausted (depth, number of values, pattern size).
   static absl::StatusOr<std::shared_ptr<const InputSchema>> Compile(
       const Json& schema, RootRule root = RootRule::kObject);
 
   virtual ~InputSchema() = default;
 
   // Compiles nothing.
+  //
   // Errors: kInvalidArgument, one line: "`/pointer`: what" with the keyword that failed and never a
-  // value;
-  //   kResourceExhausted (nested too deeply for this schema, or too much work); kInternal when the
-  //   two judges disagree.
+  //   value; kResourceExhausted (nested too deeply for this schema, or too much work); kInternal
+  //   when the two judges disagree.
   virtual absl::Status Check(const Json& input) const = 0;
 
   // Annotations that are not enforced (`format: int32`, `nullable`), each as "`/pointer`: keyword",

@@ -22,7 +22,8 @@ constexpr std::int64_t kMaxPatternMemory = 512 << 10;
 
 // ECMA-262 WhiteSpace and LineTerminator; RE2's own \s knows ASCII only.
 constexpr std::string_view kSpaces =
-    R"(\x{9}-\x{d}\x{20}\x{a0}\x{1680}\x{2000}-\x{200a}\x{2028}\x{2029}\x{202f}\x{205f}\x{3000}\x{feff})";
+    R"(\x{9}-\x{d}\x{20}\x{a0}\x{1680}\x{2000}-\x{200a}\x{2028}\x{2029}\x{202f}\x{205f})"
+    R"(\x{3000}\x{feff})";
 constexpr std::string_view kNotSpaces =
     R"(\x{0}-\x{8}\x{e}-\x{1f}\x{21}-\x{9f}\x{a1}-\x{167f}\x{1681}-\x{1fff}\x{200b}-\x{2027})"
     R"(\x{202a}-\x{202e}\x{2030}-\x{205e}\x{2060}-\x{2fff}\x{3001}-\x{fefe}\x{ff00}-\x{10ffff})";

@@ -8,7 +8,9 @@ absl::Status PolicyStore::LoadAll() {
   const auto names = manifest::ListPolicies(config_);
   if (!names.ok()) return names.status();
   for (const std::string& name : *names) {
-    loaded_.emplace(name, manifest::LoadPolicy(config_, name));
+    auto policy = manifest::LoadPolicy(config_, name);
+    if (!policy.ok()) return policy.status();
+    loaded_.emplace(name, std::move(*policy));
   }
   sealed_ = true;
   return absl::OkStatus();

@@ -26,7 +26,7 @@ class PolicyStore {
 
   // Reads every policy now and no file ever after. For a launcher that is about to enter a user
   // namespace: from inside, files of root look like those of nobody, and are not trusted.
-  // Errors: those of ListPolicies. A policy that cannot be read is an error of its Get.
+  // Errors: those of ListPolicies and LoadPolicy.
   absl::Status LoadAll();
 
   // Loads and compiles policy `name`, once. Errors: those of LoadPolicy and CompileSyscallFilter;
@@ -38,7 +38,7 @@ class PolicyStore {
 
   manifest::Config config_;
   bool sealed_ = false;
-  std::map<std::string, absl::StatusOr<manifest::NamedPolicy>> loaded_;
+  std::map<std::string, manifest::NamedPolicy> loaded_;
   std::map<std::string, std::shared_ptr<const CompiledPolicy>> compiled_;
 };
 

@@ -139,18 +139,15 @@ TEST(InputSchema, RecursiveTreesAreChecked) {
 }
 
 TEST(InputSchema, BlowUpOfReferencesEndsInARefusal) {
-  // Each level asks the next one twice: 2^40 evaluations.
+  // Each level asks the next one twice: a million evaluations of an empty object.
   std::string schema = R"({"$ref":"#/$defs/d0","$defs":{)";
-  for (int i = 0; i < 40; ++i) {
+  for (int i = 0; i < 20; ++i) {
     const std::string next = R"({"$ref":"#/$defs/d)" + std::to_string(i + 1) + "\"}";
     schema += "\"d" + std::to_string(i) + "\":{\"allOf\":[" + next + "," + next + "]},";
   }
-  const auto compiled = InputSchema::Compile(Json::parse(schema + R"("d40":{"type":"object"}}})"));
-  if (compiled.ok()) {
-    EXPECT_EQ((*compiled)->Check(Json::object()).code(), absl::StatusCode::kResourceExhausted);
-  } else {
-    EXPECT_EQ(compiled.status().code(), absl::StatusCode::kResourceExhausted);
-  }
+  const auto compiled = InputSchema::Compile(Json::parse(schema + R"("d20":{"type":"object"}}})"));
+  ASSERT_TRUE(compiled.ok()) << compiled.status();
+  EXPECT_EQ((*compiled)->Check(Json::object()).code(), absl::StatusCode::kResourceExhausted);
 }
 
 TEST(InputSchema, BlowUpThatOnlyValijsonSeesIsRefused) {
