@@ -72,7 +72,7 @@ TEST_F(ErrorsTest, AManifestWithOneToolTwice) {
 }
 
 TEST_F(ErrorsTest, AManifestThatIsTooLarge) {
-  Manifest("{\"schema\": 1, \"tools\": {}" + std::string(32u << 20, ' ') + "}");
+  std::filesystem::resize_file(host_.Workspace() + "/.basis/tools.json", 64u << 20);
   ExpectRefusal(Call(), 125, {"tools.json"});
 }
 
@@ -118,8 +118,9 @@ TEST_F(ErrorsTest, InputThatIsNotJson) {
 }
 
 TEST_F(ErrorsTest, InputThatIsTooLarge) {
-  const std::string big = "{\"a\": \"" + std::string(17u << 20, 'x') + "\"}";
-  ExpectRefusal(Call({"--input", "-"}, {.input = big}), 126, {"invalid_input"});
+  const std::string file = host_.tree().Write("input.json", "{}");
+  std::filesystem::resize_file(file, 17u << 20);
+  ExpectRefusal(Call({"--input", "@" + file}), 126, {"invalid_input", "16777216"});
 }
 
 TEST_F(ErrorsTest, AnInputFileThatIsNotThere) {
