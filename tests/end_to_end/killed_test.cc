@@ -125,7 +125,10 @@ TEST(Killed, Law11TwoHundredCallsHalfOfThemKilledLeaveNothingBehind) {
   EXPECT_TRUE(ProcessesWith(marker).empty());
   EXPECT_TRUE(ProcessesWith(host.Workspace()).empty());
   EXPECT_EQ(ReadFile("/proc/self/mountinfo"), mounts);
-  EXPECT_EQ(Directories("/sys/fs/cgroup"), groups);
+  // The machine's own control groups come and go; one that holds what a cell left would name it.
+  for (const std::string& group : Directories("/sys/fs/cgroup")) {
+    EXPECT_TRUE(groups.contains(group) || group.find("warder") == std::string::npos) << group;
+  }
   std::vector<std::string> files;
   for (const char* place : {"state", "run"}) {
     for (const auto& entry : std::filesystem::recursive_directory_iterator(host.tree().At(place))) {
