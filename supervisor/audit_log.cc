@@ -75,8 +75,8 @@ absl::Status WriteLine(const UniqueFd& fd, const std::string& path, std::uint64_
   const auto undo = [&](const char* what) {
     const int error = errno;
     // If this fails too, the line is torn and the next append repairs it.
-    static_cast<void>(::ftruncate(fd.get(), static_cast<off_t>(end)));
-    return AuditFault(path, what, error);
+    const bool torn = ::ftruncate(fd.get(), static_cast<off_t>(end)) != 0;
+    return AuditFault(path, torn ? "write, and take the torn line back" : what, error);
   };
   while (!line.empty()) {
     const ssize_t put = ::write(fd.get(), line.data(), line.size());

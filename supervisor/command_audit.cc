@@ -70,7 +70,10 @@ std::string Summary(const Json& record) {
 // "2026-01-31T12:00:00Z": the log has nanoseconds.
 std::string Second(const std::string& time) {
   constexpr std::size_t kUntilSeconds = 19;
-  return time.size() > kUntilSeconds ? time.substr(0, kUntilSeconds) + "Z" : time;
+  if (time.size() <= kUntilSeconds) return time;
+  std::string second(time, 0, kUntilSeconds);
+  second.push_back('Z');
+  return second;
 }
 
 // The records that the flags ask for, oldest first.
