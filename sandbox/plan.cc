@@ -34,6 +34,7 @@ void AddIdentity(const CellRequest& request, StepList& steps) {
   steps.Add(StepKind::kSetGroup, std::to_string(request.gid)).value = request.gid;
   if (request.host->setgroups) steps.Add(StepKind::kClearGroups);
   steps.Add(StepKind::kSetUser, std::to_string(request.uid)).value = request.uid;
+  steps.Add(StepKind::kDeathSignal);  // a change of credentials cleared it
 }
 
 void AddCloseRange(StepList& steps, unsigned first, int last) {
