@@ -25,7 +25,7 @@ namespace {
 // up to a point where people stop waiting for it.
 constexpr std::int64_t kMinArmingMs = 300;
 constexpr std::int64_t kMaxArmingMs = 2'000;
-constexpr std::int64_t kArmingMsPerLine = 10;
+constexpr std::int64_t kArmingMsPerLine = 5;
 constexpr std::int64_t kTickMs = 1'000;  // the time that is left is shown in seconds
 constexpr int kFooterRows = 2;           // status and prompt
 constexpr int kWideColumns = 72;         // the long prompts fit

@@ -233,8 +233,9 @@ absl::StatusOr<PolicyFragment> ParsePolicy(std::string_view bytes, const std::st
   policy.source = source;
   reader.Integer("schema", 1, 1);
   policy.description = reader.String("description");
-  if (absl::StripAsciiWhitespace(policy.description).empty())
+  if (absl::StripAsciiWhitespace(policy.description).empty()) {
     reader.Fail("description", "is blank");
+  }
   policy.abstract = reader.OptionalBool("abstract").value_or(false);
   policy.extends = reader.OptionalString("extends");
   reader.Object("filesystem", [&](JsonObjectReader& entry) { ReadFilesystem(entry, policy); });

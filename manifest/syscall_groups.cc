@@ -65,8 +65,9 @@ void ReadValues(JsonObjectReader& reader, unsigned index,
       reader.Fail("values", absl::StrFormat("each %s", kNumberForm));
       return;
     }
-    if ((*number & ~mask) != 0)
+    if ((*number & ~mask) != 0) {
       reader.Fail("values", "holds a value with bits outside `mask`: it would never match");
+    }
     alternatives.push_back({index, mask, *number});
   }
 }

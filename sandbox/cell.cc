@@ -1,9 +1,11 @@
 #include "sandbox/cell.h"
 
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <poll.h>
 #include <sched.h>
 #include <sys/syscall.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -59,6 +61,14 @@ class ReservedPipes {
   static bool Place(int from, int to) { return dup3(from, to, O_CLOEXEC) >= 0; }
   bool ok_;
 };
+
+// Root's pipe would refuse the cell's user who opens its streams by name (/dev/stderr), as scripts
+// do. Only pipes without a name are given away: files and FIFOs of the host keep their owner.
+bool LendPipe(int fd, uid_t uid, gid_t gid) {
+  struct statfs system = {};
+  if (fstatfs(fd, &system) != 0) return false;
+  return system.f_type != PIPEFS_MAGIC || fchown(fd, uid, gid) == 0;
+}
 
 bool SendGo(int fd) {
   const char byte = 1;
@@ -139,6 +149,12 @@ std::optional<SetupFailure> Cell::OpenNamespaces() {
 std::optional<SetupFailure> Cell::Confine(const ProgramRequest& program) {
   absl::Status planned = PlanTool(request_, program, namespaces_, rules_, tool_steps_);
   if (!planned.ok()) return FromStatus("plan", planned);
+  for (const int fd : program.stdio) {
+    if (request_.host->tier != Tier::kRoot || LendPipe(fd, request_.uid, request_.gid)) continue;
+    return Failure(
+        "standard-streams", errno,
+        absl::StrFormat("give descriptor %d to the cell's user: %s", fd, strerror(errno)));
+  }
   auto report = MakePipe();
   auto go = MakePipe();
   if (!report || !go) return Failure("pipe", errno, "no descriptors left for the tool's pipes");

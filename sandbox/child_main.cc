@@ -117,12 +117,24 @@ long BindFile(int source, const char* path) {
   return syscall(SYS_close, tree);
 }
 
-// ESTALE: what is at the path is not what was shown.
-long OpenExpected(State& state, const Step& step) {
+// Opens the step's path and says what is there now.
+long OpenPath(const Step& step, struct stat& now) {
   const long fd = syscall(SYS_openat, AT_FDCWD, step.path, step.value | O_CLOEXEC | O_NOFOLLOW, 0);
   if (fd < 0) return -1;
+  return syscall(SYS_newfstatat, fd, "", &now, AT_EMPTY_PATH) == 0 ? fd : -1;
+}
+
+// ESTALE: what is at the path is not what was shown.
+long KeepIf(bool same, State& state, const Step& step, long fd) {
+  if (same) return Keep(state, step.target, fd);
+  errno = ESTALE;
+  return -1;
+}
+
+long OpenExpected(State& state, const Step& step) {
   struct stat now = {};
-  if (syscall(SYS_newfstatat, fd, "", &now, AT_EMPTY_PATH) != 0) return -1;
+  const long fd = OpenPath(step, now);
+  if (fd < 0) return -1;
   const auto& want = *static_cast<const FileIdentity*>(step.data);
   bool same =
       want.compare == Compare::kNothing || (now.st_dev == want.device && now.st_ino == want.inode);
@@ -131,27 +143,15 @@ long OpenExpected(State& state, const Step& step) {
            now.st_mtim.tv_sec * 1'000'000'000L + now.st_mtim.tv_nsec == want.mtime_ns &&
            now.st_ctim.tv_sec * 1'000'000'000L + now.st_ctim.tv_nsec == want.ctime_ns;
   }
-  if (!same) {
-    errno = ESTALE;
-    return -1;
-  }
-  return Keep(state, step.target, fd);
+  return KeepIf(same, state, step, fd);
 }
 
 long OpenSame(State& state, const Step& step, int other) {
-  const long fd = syscall(SYS_openat, AT_FDCWD, step.path, step.value | O_CLOEXEC | O_NOFOLLOW, 0);
-  if (fd < 0) return -1;
   struct stat now = {};
   struct stat want = {};
-  if (syscall(SYS_newfstatat, fd, "", &now, AT_EMPTY_PATH) != 0 ||
-      syscall(SYS_newfstatat, other, "", &want, AT_EMPTY_PATH) != 0) {
-    return -1;
-  }
-  if (now.st_dev != want.st_dev || now.st_ino != want.st_ino) {
-    errno = ESTALE;
-    return -1;
-  }
-  return Keep(state, step.target, fd);
+  const long fd = OpenPath(step, now);
+  if (fd < 0 || syscall(SYS_newfstatat, other, "", &want, AT_EMPTY_PATH) != 0) return -1;
+  return KeepIf(now.st_dev == want.st_dev && now.st_ino == want.st_ino, state, step, fd);
 }
 
 long LoopbackUp() {
@@ -215,6 +215,13 @@ long InstallFilter(const Step& step) {
   program.len = static_cast<unsigned short>(step.data_size);
   program.filter = static_cast<sock_filter*>(const_cast<void*>(step.data));
   return syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program);
+}
+
+long CloseUnused(const ChildPlan& plan) {
+  for (size_t i = 0; i < plan.unused_count; ++i) {
+    if (syscall(SYS_close_range, plan.unused[i].first, plan.unused[i].last, 0) != 0) return -1;
+  }
+  return 0;
 }
 
 long IgnoreChildren() {
@@ -335,16 +342,16 @@ long RunIdentityStep(const Step& step, int fd) {
 
 long RunStep(State& state, const Step& step, std::uint32_t index) {
   const int fd = Resolve(state, step.fd);
-  if (step.kind >= StepKind::kMakePrivate && step.kind <= StepKind::kMountAttributes) {
+  if (step.kind >= StepKind::kMakePrivate && step.kind <= StepKind::kPivotRoot) {
     return RunMountStep(step, fd);
   }
   switch (step.kind) {
+    case StepKind::kCloseUnused:
+      return CloseUnused(*state.plan);
     case StepKind::kReadGo:
       return ReadGo(fd);
     case StepKind::kCloneSibling:
       return CloneSibling(state);
-    case StepKind::kPivotRoot:
-      return RunMountStep(step, fd);
     case StepKind::kLoopbackUp:
       return LoopbackUp();
     case StepKind::kSetPriority:
@@ -371,9 +378,7 @@ long RunStep(State& state, const Step& step, std::uint32_t index) {
     default:
       break;
   }
-  const bool of_files =
-      (step.kind >= StepKind::kMakeDirectory && step.kind <= StepKind::kEnterDirectory) ||
-      step.kind == StepKind::kDuplicate || step.kind == StepKind::kCloseRange;
+  const bool of_files = step.kind >= StepKind::kMakeDirectory && step.kind <= StepKind::kCloseRange;
   return of_files ? RunFileStep(state, step, fd) : RunIdentityStep(step, fd);
 }
 

@@ -19,6 +19,7 @@ inline constexpr int kSlotBase = 1 << 24;  // far above any descriptor number
 constexpr int Slot(int index) { return kSlotBase + index; }
 
 enum class StepKind : std::uint32_t {
+  kCloseUnused,      // close the plan's `unused` descriptors
   kReadGo,           // read one byte from fd; end of file means that the launcher is gone
   kJoinNamespace,    // setns(fd, value)
   kCloneSibling,     // clone a child of our parent, which goes on with the next step; we report its
@@ -32,24 +33,24 @@ enum class StepKind : std::uint32_t {
   kUnmount,          // umount2(path, value)
   kMoveMount,        // the detached mount fd to path
   kMountAttributes,  // set the attributes value on the mount at path
+  kPivotRoot,        // pivot_root(".", ".")
   kMakeDirectory,    // mkdir(path, value); one that exists is fine
   kSymlink,          // symlink(text, path)
   kWriteFile,        // create path with mode value, write data_size bytes of data
   kCopyFile,         // create path with mode value in slot target, copy all of fd into it
   kBindFile,         // bind the file in slot fd onto path
   kChangeDirectory,  // chdir(path)
-  kPivotRoot,        // pivot_root(".", ".")
   kOpenExpected,  // open path with flags value into slot target; device, inode, size and times must
                   // be those in data
   kOpenSame,      // open path with flags value into slot target; must be the file in slot fd
   kEnterDirectory,  // fchdir(fd)
+  kDuplicate,       // dup3(fd, target, value)
+  kCloseRange,      // close_range(value, target), target -1 meaning the last
   kLoopbackUp,      // bring "lo" up
   kSetHostName,     // sethostname(text, value)
   kSetUmask,        // umask(value)
   kSetPriority,     // nice 0, SCHED_OTHER, default I/O priority
   kSetLimit,        // setrlimit(value, data)
-  kDuplicate,       // dup3(fd, target, value)
-  kCloseRange,      // close_range(value, target), target -1 meaning the last
   kDropBounding,  // drop capabilities 0 to value from the bounding set, but those in mask data_size
   kSetCapabilities,  // permitted, effective, inheritable and ambient := mask value
   kNoNewPrivileges,
@@ -95,9 +96,16 @@ struct MountArguments {
   const char* options = nullptr;
 };
 
+// Descriptors `first` to `last`, both included.
+struct DescriptorRange {
+  unsigned first = 0, last = 0;
+};
+
 struct ChildPlan {
   const Step* steps = nullptr;
   std::size_t count = 0;
+  const DescriptorRange* unused = nullptr;  // what kCloseUnused closes
+  std::size_t unused_count = 0;
   int report_fd = -1;  // where a failure is reported, as a ChildReport
   const char* const* argv = nullptr;
   const char* const* envp = nullptr;

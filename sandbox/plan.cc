@@ -34,7 +34,9 @@ void AddIdentity(const CellRequest& request, StepList& steps) {
   steps.Add(StepKind::kSetGroup, std::to_string(request.gid)).value = request.gid;
   if (request.host->setgroups) steps.Add(StepKind::kClearGroups);
   steps.Add(StepKind::kSetUser, std::to_string(request.uid)).value = request.uid;
-  steps.Add(StepKind::kDeathSignal);  // a change of credentials cleared it
+  // The change of credentials cleared it. A launcher that died meanwhile is met by the report or the
+  // next barrier.
+  steps.Add(StepKind::kDeathSignal);
 }
 
 void AddCloseRange(StepList& steps, unsigned first, int last) {
@@ -177,9 +179,6 @@ absl::Status PlanInit(const CellRequest& request, StepList& steps, std::vector<P
   name.value = sizeof kHostName - 1;
   steps.Add(StepKind::kIgnoreChildren);
   AddDropPrivileges(request, 0, steps);
-  // After the last change of credentials, which would clear it, and before the report, which fails
-  // when the launcher is gone.
-  steps.Add(StepKind::kDeathSignal);
   steps.Add(StepKind::kNotDumpable);
   AddCloseRange(steps, 0, kReportFd - 1);
   AddCloseRange(steps, kReportFd + 1, -1);
@@ -205,6 +204,7 @@ absl::Status PlanTool(const CellRequest& request, const ProgramRequest& program,
     join.value = static_cast<std::uint64_t>(entry.type);
     if (entry.type != CLONE_NEWPID) continue;
     steps.Add(StepKind::kCloneSibling);
+    steps.Add(StepKind::kDeathSignal);  // a clone does not inherit it
     steps.Add(StepKind::kReadGo).fd = kGoFd;
   }
   AddIdentity(request, steps);

@@ -8,6 +8,8 @@
 
 #include <cerrno>
 #include <cstring>
+#include <set>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_format.h"
@@ -28,6 +30,23 @@ absl::Status CloneError(int error, std::uint64_t flags) {
     default:
       return absl::InternalError(text);
   }
+}
+
+// The ranges between the descriptors that steps name, the standard and the reserved ones.
+std::vector<DescriptorRange> UnusedDescriptors(const StepList& steps) {
+  std::set<int> used = {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO, kReportFd, kGoFd};
+  for (const Step& step : steps.steps()) {
+    if (step.fd >= 0 && step.fd < kSlotBase) used.insert(step.fd);
+  }
+  std::vector<DescriptorRange> ranges;
+  unsigned next = 0;
+  for (const int fd : used) {
+    const auto number = static_cast<unsigned>(fd);
+    if (number > next) ranges.push_back({next, number - 1});
+    next = number + 1;
+  }
+  ranges.push_back({next, ~0U});
+  return ranges;
 }
 
 }  // namespace
@@ -68,7 +87,10 @@ absl::StatusOr<ProcessExit> ChildProcess::Wait() {
 
 absl::StatusOr<ChildProcess> CloneChild(const StepList& steps, std::uint64_t flags,
                                         const char* const* argv, const char* const* envp) {
+  const std::vector<DescriptorRange> unused = UnusedDescriptors(steps);
   ChildPlan plan = steps.Plan();
+  plan.unused = unused.data();
+  plan.unused_count = unused.size();
   plan.argv = argv;
   plan.envp = envp;
   int pidfd = -1;

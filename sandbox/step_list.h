@@ -22,8 +22,16 @@ inline constexpr int kReportFd = 60;  // child to launcher: ChildReport
 inline constexpr int kGoFd = 61;      // launcher to child: one byte means "go on"
 inline constexpr int kExecFd = 62;    // the program
 
+// Every list begins with the death signal and with closing what no step names. Were a child to keep
+// the launcher's ends of pipes and sockets, the death of the launcher would not be an end of file
+// for anyone.
 class StepList {
  public:
+  StepList() {
+    Add(StepKind::kDeathSignal);
+    Add(StepKind::kCloseUnused);
+  }
+
   // Appends a step; `what` is named in the message when it fails.
   Step& Add(StepKind kind, std::string what = "") {
     steps_.push_back(Step{.kind = kind});

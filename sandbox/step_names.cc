@@ -4,6 +4,8 @@ namespace warder::sandbox {
 
 const char* StepName(StepKind kind) {
   switch (kind) {
+    case StepKind::kCloseUnused:
+      return "close-unused";
     case StepKind::kReadGo:
       return "wait-for-launcher";
     case StepKind::kJoinNamespace:

@@ -44,8 +44,12 @@ absl::Status WriteExisting(const std::string& path, const std::string& text) {
 }
 
 absl::StatusOr<UniqueFd> MakeIdMapNamespace(const IdMap& map) {
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0) return absl::ErrnoToStatus(errno, "pipe2");
+  const UniqueFd read_end(ends[0]);
+  const UniqueFd write_end(ends[1]);
   StepList steps;
-  steps.Add(StepKind::kIdle);
+  steps.Add(StepKind::kReadGo).fd = read_end.get();  // ends with us, whenever that is
   auto holder = CloneChild(steps, CLONE_NEWUSER);
   if (!holder.ok()) return holder.status();
   const std::string proc = absl::StrFormat("/proc/%d/", holder->pid());

@@ -107,13 +107,13 @@ absl::StatusOr<RuleSet> LoadRules(const manifest::Config& config,
   if (shipped_policy) {
     const std::string path =
         absl::StrFormat("%s/policies/rules/%s.json", config.share_dir, *shipped_policy);
-    const absl::Status merged = MergeFile(config, path, &rules);
+    absl::Status merged = MergeFile(config, path, &rules);
     if (!merged.ok() && !absl::IsNotFound(merged)) return merged;
   }
   const auto files = RuleFiles(config.config_dir + "/rules");
   if (!files.ok()) return files.status();
   for (const std::string& path : *files) {
-    if (const absl::Status merged = MergeFile(config, path, &rules); !merged.ok()) return merged;
+    if (absl::Status merged = MergeFile(config, path, &rules); !merged.ok()) return merged;
   }
   return rules;
 }
@@ -127,7 +127,7 @@ absl::StatusOr<std::unique_ptr<Approver>> ChooseApprover(const manifest::Config&
   auto rules = LoadRules(config, by_rules && !by_file ? std::optional(policy.name) : std::nullopt);
   if (!rules.ok()) return rules.status();
   if (by_file) {
-    const absl::Status merged = MergeFile(config, chosen.argument, &*rules);
+    absl::Status merged = MergeFile(config, chosen.argument, &*rules);
     if (!merged.ok()) return merged;
   }
   auto named = MakeNamed(config, policy, chosen);

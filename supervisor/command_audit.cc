@@ -81,7 +81,7 @@ absl::StatusOr<std::deque<std::pair<std::string, Json>>> Select(const std::strin
                                                                 const Options& options) {
   std::deque<std::pair<std::string, Json>> records;
   Tools tools;
-  const absl::Status read = ReadAudit(path, [&](const Json& record) {
+  absl::Status read = ReadAudit(path, [&](const Json& record) {
     std::string tool = tools.Of(record);
     if (!options.tool.empty() && tool != options.tool) return;
     records.emplace_back(std::move(tool), record);

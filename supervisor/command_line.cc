@@ -344,9 +344,9 @@ std::string Grammar::Mistake(const CLI::ParseError& error) {
   } else if (error.get_name() == "RequiredError" && !runs_.contains(chosen)) {
     what = "a command is missing";
   }
-  std::string path;
-  for (const CLI::App* app = chosen; app != nullptr; app = app->get_parent()) {
-    path = app->get_name() + (path.empty() ? "" : " ") + path;
+  std::string path = chosen->get_name();
+  for (const CLI::App* app = chosen->get_parent(); app != nullptr; app = app->get_parent()) {
+    path.insert(0, app->get_name() + " ");
   }
   return what + "; see " + path + " --help";
 }

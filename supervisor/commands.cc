@@ -81,7 +81,7 @@ absl::StatusOr<Places> FindPlaces(const Options& options) {
 }
 
 absl::StatusOr<Places> FindPlacesUnprivileged(const Options& options) {
-  if (const absl::Status dropped = sandbox::DropSupervisorPrivileges(); !dropped.ok()) {
+  if (absl::Status dropped = sandbox::DropSupervisorPrivileges(); !dropped.ok()) {
     return dropped;
   }
   return FindPlaces(options);

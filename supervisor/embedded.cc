@@ -95,7 +95,7 @@ absl::StatusOr<std::unique_ptr<Embedded>> Embedded::Start(const Options& options
   // are errors, not deaths.
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGXFSZ, SIG_IGN);
-  if (const absl::Status dropped = sandbox::DropSupervisorPrivileges(); !dropped.ok()) {
+  if (absl::Status dropped = sandbox::DropSupervisorPrivileges(); !dropped.ok()) {
     return dropped;
   }
   auto audit = AuditLog::Open(AuditPath(config));

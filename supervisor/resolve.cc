@@ -79,7 +79,7 @@ absl::StatusOr<Prepared> RejectPreparation(const absl::Status& status, RefusalCo
   if (absl::IsAborted(status)) return Refuse(RefusalCode::kChanged, std::move(reason));
   if (absl::IsNotFound(status)) {  // a program: as a shell says it
     Rejection rejection = Refuse(RefusalCode::kNotRunnable, reason);
-    rejection.ending = CouldNotStart{"find the program", ENOENT, std::move(reason)};
+    rejection.ending = CouldNotStart{"find what the call names", ENOENT, std::move(reason)};
     return rejection;
   }
   if (absl::IsInvalidArgument(status) || absl::IsPermissionDenied(status) ||

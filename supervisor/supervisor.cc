@@ -106,7 +106,7 @@ asio::awaitable<absl::StatusOr<CallResult>> Supervisor::Call(CallRequest request
   const auto approver = parts_.approver(call.policy);
   if (!approver.ok()) co_return approver.status();
 
-  Ticket ticket = approval::MakeTicket(call, request.requester, approval::BoottimeMs());
+  const Ticket ticket = approval::MakeTicket(call, request.requester, approval::BoottimeMs());
   auto admission = co_await Admit(*approver, std::move(call), ticket, cancel);
   if (auto* refusal = std::get_if<Refusal>(&admission)) {
     co_return CallResult{NewOutcome(ticket, std::move(*refusal)), absl::OkStatus()};

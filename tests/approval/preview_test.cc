@@ -15,6 +15,8 @@
 namespace warder::approval {
 namespace {
 
+using std::string_literals::operator""s;
+
 using ::testing::Contains;
 using ::testing::HasSubstr;
 using ::testing::Not;
@@ -148,11 +150,10 @@ Ticket Hostile(const std::string& bytes) {
 }
 
 TEST(Preview, NoByteThatATerminalActsOnComesFromTheTicket) {
-  const std::string attack(
+  const std::string attack =
       "\x1b[2K\r\x1b[1A\x1b]52;c;aGk=\x07\n\x9b"
       "2J\xc2\x9b"
-      "1m\xe2\x80\xae\x00\x7f",
-      32);
+      "1m\xe2\x80\xae\x00\x7f"s;
   for (const Words words : {Words::kStored, Words::kExpanded}) {
     for (const std::string& line : RenderPreview(Hostile(attack), {60, false, words})) {
       const bool harmless = std::all_of(line.begin(), line.end(), [](char c) {

@@ -13,6 +13,8 @@
 namespace warder::approval {
 namespace {
 
+using std::string_literals::operator""s;
+
 using testing::SampleCall;
 using testing::SampleTicket;
 
@@ -27,10 +29,9 @@ TEST(TicketEncoding, MatchesTheGoldenDigest) {
 }
 
 TEST(TicketEncoding, BeginsWithItsNameAndTheTaggedId) {
-  const std::string head(
+  const std::string head =
       "warder ticket 1\n\0\1\0\0\0\0\0\0\0\x10"
-      "0123456789abcdef\0\2",
-      44);
+      "0123456789abcdef\0\2"s;
   EXPECT_EQ(EncodeTicket(SampleTicket()).substr(0, head.size()), head);
 }
 

@@ -11,6 +11,8 @@
 namespace warder::approval {
 namespace {
 
+using std::string_literals::operator""s;
+
 std::string Encode(UChar32 c) {
   std::string text(4, '\0');
   std::int32_t size = 0;
@@ -39,7 +41,7 @@ TEST(Visible, PlainTextStaysAsItIs) {
 TEST(Visible, EscapeSequencesAreShownAndNotSent) {
   EXPECT_EQ(Visible("ok\x1b[2K\r\x1b[1A"), "ok\\x1b[2K\\r\\x1b[1A");
   EXPECT_EQ(Visible("\x1b]52;c;aGk=\x07"), "\\x1b]52;c;aGk=\\x07");
-  EXPECT_EQ(Visible(std::string("a\0b\x7f", 4)), "a\\x00b\\x7f");
+  EXPECT_EQ(Visible("a\0b\x7f"s), "a\\x00b\\x7f");
   EXPECT_EQ(Visible("a\nb\tc"), "a\\nb\\tc");
 }
 
@@ -140,7 +142,7 @@ TEST(Visible, EveryCodePointIsEitherHarmlessOrEscaped) {
 
 TEST(Visible, RandomBytesNeverLeaveATerminalByteAndNeverCollide) {
   std::mt19937 random(7);  // NOLINT: the same cases in every run
-  const std::string alphabet("a [3spac]\\x1b\x1b\xc2\x9b\xff\xcc\x81\"n\n{}u", 27);
+  const std::string alphabet = "a [3spac]\\x1b\x1b\xc2\x9b\xff\xcc\x81\"n\n{}u"s;
   std::map<std::string, std::string> seen;
   for (int i = 0; i < 5'000; ++i) {
     std::string text;

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -117,6 +118,34 @@ TEST_F(CommandLineTest, CallWritesTwoHundredThousandBytesToASlowReader) {
   EXPECT_EQ(run.out.size(), 200'141u);
 }
 
+TEST_F(CommandLineTest, CallWritesTwoHundredThousandBytesToASlowSocket) {
+  const std::string reader = R"(
+import socket, subprocess, sys, time
+ours, theirs = socket.socketpair()
+theirs.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 4096)
+warder = subprocess.Popen(sys.argv[1:], stdout=theirs)
+theirs.close()
+time.sleep(0.5)
+count = 0
+while data := ours.recv(4096): count += len(data)
+print(count, warder.wait())
+)";
+  const WarderRun run =
+      CallShell("head -c 200141 /dev/zero", {}, {.prefix = {"/usr/bin/python3", "-c", reader}});
+  EXPECT_EQ(run.out, "200141 0\n") << run.err;
+}
+
+TEST_F(CommandLineTest, CallOfAToolThatLeavesABackgroundChildEndsAtOnceAndSoDoesTheChild) {
+  const std::string mark = "600.77" + std::to_string(::getpid());
+  const auto start = std::chrono::steady_clock::now();
+  const WarderRun run = CallShell("sleep " + mark + " & echo done", {"--timeout", "30000"});
+  EXPECT_EQ(run.exit_code, 0) << run.err;
+  EXPECT_EQ(run.out, "done\n");
+  // Far above what a busy machine adds, far below the time limit.
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(15));
+  EXPECT_EQ(ProcessesWith(mark), 0);
+}
+
 TEST_F(CommandLineTest, CallPassesTheToolsOwnExitCodeAndItsStderr) {
   const WarderRun run = CallShell("echo partial; echo broken >&2; exit 3");
   EXPECT_EQ(run.exit_code, 3);
@@ -191,6 +220,14 @@ TEST_F(CommandLineTest, PreviewShowsTheProgramAndThePolicyAndRunsNothing) {
 TEST_F(CommandLineTest, ExecPassesAllThreeStreamsThrough) {
   const WarderRun run = Exec("cat; echo err >&2; exit 5", {.input = "from stdin"});
   EXPECT_EQ(run.exit_code, 5) << run.err;
+  EXPECT_EQ(run.out, "from stdin");
+  EXPECT_EQ(run.err, "err\n");
+}
+
+TEST_F(CommandLineTest, ExecsStreamsCanBeOpenedByTheirNames) {
+  const WarderRun run =
+      Exec("cat /dev/stdin >/dev/stdout; echo err >/dev/stderr", {.input = "from stdin"});
+  EXPECT_EQ(run.exit_code, 0) << run.err;
   EXPECT_EQ(run.out, "from stdin");
   EXPECT_EQ(run.err, "err\n");
 }

@@ -109,12 +109,30 @@ TEST_F(HonestPrograms, OneMebibyteOfHostileTextArrivesByteForByte) {
   EXPECT_EQ(Call(R"(["/bin/cat"])", input), input);
 }
 
-TEST_F(HonestPrograms, Run04ToolThatLeavesABackgroundChildAnswersAtOnce) {
-  EXPECT_EQ(Call(R"(["/bin/sh", "-c", "sleep 600 & echo done"])"), "done\n");
+TEST_F(HonestPrograms, ToolNeverReadsWhatIsMeantForItsCaller) {
+  host_.Declare(
+      WarderHost::Tool("t", R"(["/bin/sh", "-c", "cat >/dev/null; cat >/dev/null; echo ok"])"));
+  WarderSetting setting;
+  setting.input = "the next request\n";
+  setting.prefix = {"/bin/sh", "-c", "\"$@\" && \"$@\" && exec cat", "sh"};
+  const WarderRun run = host_.Run({"call", "t", "--approve", "allow-all"}, setting);
+  EXPECT_EQ(run.out, "ok\nok\nthe next request\n") << run.err;
 }
 
-TEST_F(HonestPrograms, Run02ToolNeverDrinksTheSupervisorsInput) {
-  EXPECT_EQ(Call(R"(["/bin/sh", "-c", "cat >/dev/null; cat >/dev/null; echo ok"])"), "ok\n");
+// More than the pipes hold, and more on stderr than is kept.
+TEST_F(HonestPrograms, EightMebibytesGoBothWaysAtOnce) {
+  const std::string input = "{\"text\": \"" + std::string(8u << 20, 'x') + "\"}";
+  EXPECT_EQ(
+      Call(
+          R"(["/usr/bin/python3", "-c", "import os\nwhile data := os.read(0, 65536):\n for fd in (1, 2):\n  rest = data\n  while rest: rest = rest[os.write(fd, rest):]"])",
+          input),
+      input);
+}
+
+TEST_F(HonestPrograms, OwnStreamsCanBeOpenedByTheirNames) {
+  EXPECT_EQ(Call(R"(["/bin/sh", "-c", "cat /dev/stdin >/dev/stdout; echo warn >/dev/stderr"])",
+                 R"({"a":1})"),
+            R"({"a":1})");
 }
 
 TEST_F(HonestPrograms, PrivateDirectoriesAreEmptyAtEveryCall) {
@@ -124,7 +142,7 @@ TEST_F(HonestPrograms, PrivateDirectoriesAreEmptyAtEveryCall) {
   EXPECT_EQ(Call(command), "end\n");
 }
 
-TEST_F(HonestPrograms, Man06RelativeProgramResolvesAgainstTheRootAlsoWithCwd) {
+TEST_F(HonestPrograms, RelativeProgramIsTheWorkspaceRootsAlsoWithACwd) {
   host_.tree().Script("workspace/bin/t", "#!/bin/sh\necho root; pwd\n");
   host_.tree().Script("workspace/sub/bin/t", "#!/bin/sh\necho sub\n");
   host_.Declare(WarderHost::Tool("t", R"(["./bin/t"])", R"(, "cwd": "sub")"));

@@ -1,11 +1,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <nlohmann/json.hpp>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "absl/strings/str_format.h"
 #include "manifest/catalog.h"
 #include "manifest/digest.h"
+#include "manifest/json.h"
 
 namespace warder::manifest {
 namespace {
@@ -137,7 +141,7 @@ TEST(ToolManifest, SameToolTwiceIsRefusedWithBothPlaces) {
 
 TEST(ToolManifest, SameFieldTwiceInOneToolIsRefused) {
   EXPECT_THAT(Fault(PlainWith(R"("timeout_ms":1,"timeout_ms":2)")),
-              HasSubstr("duplicate key `timeout_ms`"));
+              AllOf(HasSubstr("duplicate key `timeout_ms`, at 1:"), HasSubstr(" and again at 1:")));
 }
 
 TEST(ToolManifest, CommentIsRefusedWithLineColumnAndTheWord) {
@@ -147,6 +151,25 @@ TEST(ToolManifest, CommentIsRefusedWithLineColumnAndTheWord) {
 
 TEST(ToolManifest, TrailingCommaIsRefusedWithLineColumnAndTheWord) {
   EXPECT_THAT(Fault("{\"schema\":1,\n\"tools\":{},\n}"), StartsWith("m.json:2:11: trailing comma"));
+}
+
+TEST(ToolManifest, FaultNamesFileLineColumnToolAndFieldAndNeverAValue) {
+  const std::vector<std::pair<std::string, std::string>> fields = {
+      {"description", R"(["hunter2"])"}, {"input_schema", R"("hunter2")"},
+      {"command", R"("hunter2")"},       {"cwd", R"(["hunter2"])"},
+      {"env", R"("hunter2")"},           {"timeout_ms", R"("hunter2")"},
+      {"side_effect", R"("hunter2")"}};
+  for (const auto& [field, value] : fields) {
+    std::string members = absl::StrFormat("\n\"%s\":%s", field, value);
+    for (const char* good :
+         {R"("description":"d")", R"("input_schema":{})", R"("command":["/bin/true"])"}) {
+      if (!std::string_view(good).starts_with("\"" + field)) members += std::string(",") + good;
+    }
+    EXPECT_THAT(
+        Fault(Manifest(Tool("t", members))),
+        AllOf(StartsWith(absl::StrFormat("m.json:2:%d: tool `t`: %s: ", field.size() + 4, field)),
+              Not(HasSubstr("hunter2"))));
+  }
 }
 
 // Fields of a tool.
@@ -188,6 +211,15 @@ TEST(ToolManifest, InputSchemaWithoutTypeIsAccepted) {
               "accepted")
         << schema;
   }
+}
+
+TEST(ToolManifest, SchemaIsKeptWhole) {
+  const std::string schema = R"({"type":"object","$defs":{"Q":{"type":"object","properties":
+      {"limit":{"type":"integer","default":20}}}},"properties":{"q":{"$ref":"#/$defs/Q"}},
+      "additionalProperties":false,"x-vendor":[1,2.5,null],"description":"\ud83e\udd8a"})";
+  const ToolSpec tool = Parsed(Manifest(Tool(
+      "t", absl::StrFormat(R"("description":"d","input_schema":%s,"command":["x"])", schema))));
+  EXPECT_EQ(Json::parse(tool.input_schema_text), Json::parse(schema));
 }
 
 TEST(ToolManifest, SchemaIsCompiledAtLoadAndItsFaultNamesToolFieldAndPlace) {

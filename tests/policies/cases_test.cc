@@ -145,7 +145,7 @@ TEST_P(ShippedPolicy, EveryNumberOfAForeignAbiKills) {
     seccomp_data i386 = NativeCall(nr);
     i386.arch = AUDIT_ARCH_I386;
     EXPECT_EQ(Verdict(filter, i386), "kill") << "i386 " << nr;
-    seccomp_data x32 = NativeCall(nr | static_cast<int>(kX32Bit));
+    const seccomp_data x32 = NativeCall(nr | static_cast<int>(kX32Bit));
     EXPECT_EQ(Verdict(filter, x32), "kill") << "x32 " << nr;
     seccomp_data arm = NativeCall(nr);
     arm.arch = AUDIT_ARCH_ARM;

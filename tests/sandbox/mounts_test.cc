@@ -19,6 +19,7 @@ TEST(Mounts, RootIsEnteredOnceAndSealedLast) {
               MountRequest request;
               request.policy = &policy;
               StepList steps;
+              const std::size_t start = steps.steps().size();
               std::vector<PathRule> rules;
               const absl::Status status = AddMountSteps(request, steps, rules);
               if (!status.ok()) return std::string(status.message());
@@ -26,7 +27,7 @@ TEST(Mounts, RootIsEnteredOnceAndSealedLast) {
               const auto pivots = std::count_if(all.begin(), all.end(), [](const Step& step) {
                 return step.kind == StepKind::kPivotRoot;
               });
-              return std::to_string(pivots) + " " + StepName(all.front().kind) + " " +
+              return std::to_string(pivots) + " " + StepName(all[start].kind) + " " +
                      StepName(all.back().kind);
             }),
             "1 make-mounts-private mount-attributes");

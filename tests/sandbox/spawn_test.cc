@@ -58,6 +58,26 @@ TEST(Spawn, DescriptorBecomesReadableWhenTheChildEnds) {
   EXPECT_EQ(poll(&ready, 1, 10'000), 1);
 }
 
+// The death of a launcher must be an end of file for its supervisor, whatever its children do.
+TEST(Spawn, ChildHoldsNoEndOfAPipeThatNoStepNames) {
+  int named[2], other[2];
+  ASSERT_EQ(pipe2(named, O_CLOEXEC), 0);
+  ASSERT_EQ(pipe2(other, O_CLOEXEC), 0);
+  StepList steps;
+  steps.Add(StepKind::kReadGo).fd = named[0];
+  auto child = CloneChild(steps, 0);
+  ASSERT_TRUE(child.ok()) << child.status();
+  close(other[1]);
+  pollfd ended = {other[0], POLLIN, 0};
+  EXPECT_EQ(poll(&ended, 1, 10'000), 1);
+  EXPECT_EQ(ended.revents, POLLHUP);
+  close(named[1]);  // nobody else holds it: the child reads end of file and exits
+  const auto end = child->Wait();
+  ASSERT_TRUE(end.ok());
+  EXPECT_EQ(end->status, 127);
+  for (const int fd : {named[0], other[0]}) close(fd);
+}
+
 TEST(Spawn, ImpossibleFlagsAreAnErrorThatNamesTheCall) {
   const StepList steps = Idle();
   auto child = CloneChild(steps, CLONE_THREAD);

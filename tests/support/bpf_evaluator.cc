@@ -53,10 +53,11 @@ class Machine {
           if (!LoadIndex(step)) return Fault("index load");
           break;
         case BPF_MISC:
-          if (BPF_MISCOP(step.code) == BPF_TAX)
+          if (BPF_MISCOP(step.code) == BPF_TAX) {
             index_ = accumulator_;
-          else
+          } else {
             accumulator_ = index_;
+          }
           break;
         default:
           return Fault("instruction");
@@ -91,11 +92,12 @@ class Machine {
   }
 
   bool LoadIndex(const sock_filter& step) {
-    if (step.code == (BPF_LDX | BPF_W | BPF_IMM)) {
+    if (BPF_SIZE(step.code) != BPF_W) return false;
+    if (BPF_MODE(step.code) == BPF_IMM) {
       index_ = step.k;
       return true;
     }
-    if (step.code != (BPF_LDX | BPF_W | BPF_MEM) || step.k >= scratch_.size()) return false;
+    if (BPF_MODE(step.code) != BPF_MEM || step.k >= scratch_.size()) return false;
     index_ = scratch_[step.k];
     return true;
   }

@@ -28,8 +28,9 @@ using nlohmann::json;
 using ::warder::testing::WarderHost;
 
 constexpr int kCalls = 200;
-// A whole call takes about this long here; kills are spread over it.
-constexpr int kSpreadMs = 250;
+// Every other kill falls into the making of the cell, the rest anywhere in a call.
+constexpr int kSetupMs = 30;
+constexpr int kCallMs = 90;
 
 std::string ReadFile(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
@@ -97,7 +98,7 @@ TEST(Killed, Law11TwoHundredCallsHalfOfThemKilledLeaveNothingBehind) {
   const std::string marker =
       "28" + std::to_string(getpid());  // seconds to sleep: also the name of what must not survive
   host.tree().Script("workspace/t.sh",
-                     "#!/bin/sh\necho run >> ran\n(setsid sleep " + marker + " &)\nsleep 0.05\n");
+                     "#!/bin/sh\necho run >> ran\n(setsid sleep " + marker + " >/dev/null 2>&1 &)\nsleep 0.05\n");
   host.Declare(WarderHost::Tool("t", R"(["./t.sh"])"));
   const std::string mounts = ReadFile("/proc/self/mountinfo");
   const std::set<std::string> groups = Directories("/sys/fs/cgroup");
@@ -107,7 +108,8 @@ TEST(Killed, Law11TwoHundredCallsHalfOfThemKilledLeaveNothingBehind) {
     const pid_t supervisor = Start(host);
     pid_t launcher = 0;
     if (call % 2 == 0) {
-      std::this_thread::sleep_for(std::chrono::microseconds(random() % (kSpreadMs * 1000)));
+      const unsigned span = call / 4 % 2 == 0 ? kSetupMs : kCallMs;
+      std::this_thread::sleep_for(std::chrono::microseconds(random() % (span * 1000)));
       launcher = LauncherOf(supervisor);
       kill(call % 4 == 0 || launcher == 0 ? supervisor : launcher, SIGKILL);
     }
