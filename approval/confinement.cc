@@ -103,8 +103,9 @@ std::vector<std::string> DescribeConfinement(const manifest::NamedPolicy& policy
   };
   std::vector<std::string> hidden;
   for (const sandbox::HiddenPath& path : cell.filesystem.hide) hidden.push_back(Quoted(path.path));
-  if (!hidden.empty())
+  if (!hidden.empty()) {
     sentences.push_back(absl::StrCat("Hidden: ", absl::StrJoin(hidden, ", "), "."));
+  }
   if (!cell.capabilities.empty()) {
     std::vector<std::string> kept;
     for (const std::string& name : cell.capabilities) kept.push_back(Visible(name));

@@ -1,5 +1,4 @@
 #include <openssl/evp.h>
-#include <unicode/utf8.h>
 
 #include <cstdint>
 #include <nlohmann/json.hpp>
@@ -7,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "approval/preview.h"
 #include "approval/preview_words.h"
+#include "approval/visible_units.h"
 #include "manifest/digest.h"
 
 namespace warder::approval {
@@ -15,12 +15,9 @@ namespace {
 using manifest::Json;
 
 bool IsUtf8(std::string_view text) {
-  const auto* bytes = reinterpret_cast<const std::uint8_t*>(text.data());
   std::size_t at = 0;
   while (at < text.size()) {
-    UChar32 c = 0;
-    U8_NEXT(bytes, at, text.size(), c);
-    if (c < 0) return false;
+    if (NextCodePoint(text, at) < 0) return false;
   }
   return true;
 }

@@ -157,7 +157,7 @@ absl::StatusOr<RuleSet> RuleSet::Parse(std::string_view bytes, std::string_view 
     if (!rule.ok()) return rule.status();
     RuleSet one;
     one.rules_.push_back(*std::move(rule));
-    if (absl::Status added = set.Merge(std::move(one)); !added.ok()) {
+    if (const absl::Status added = set.Merge(std::move(one)); !added.ok()) {
       return absl::InvalidArgumentError(absl::StrCat(std::string(source), ":",
                                                      positions.At(absl::StrCat("/rules/", i)), ": ",
                                                      std::string(added.message())));

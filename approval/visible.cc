@@ -117,11 +117,9 @@ class Writer {
 
   void Multibyte() {
     const std::size_t start = at_;
-    const auto* bytes = reinterpret_cast<const std::uint8_t*>(text_.data());
-    UChar32 c = 0;
-    U8_NEXT(bytes, at_, text_.size(), c);
+    const UChar32 c = NextCodePoint(text_, at_);
     if (c < 0) {
-      for (std::size_t i = start; i < at_; ++i) Byte(bytes[i]);
+      for (std::size_t i = start; i < at_; ++i) Byte(static_cast<std::uint8_t>(text_[i]));
       previous_ = 0;
     } else if (charset_ == Charset::kUtf8 && Shown(c)) {
       out_.append(text_.substr(start, at_ - start));
@@ -209,18 +207,23 @@ std::size_t SpaceCountLength(std::string_view text) {
   return at > 1 && text.substr(at).starts_with(kTail) ? at + kTail.size() : 0;
 }
 
+std::int32_t NextCodePoint(std::string_view text, std::size_t& at) {
+  const auto* bytes = reinterpret_cast<const std::uint8_t*>(text.data());
+  UChar32 c = 0;
+  U8_NEXT(bytes, at, text.size(), c);  // NOLINT(bugprone-inc-dec-in-conditions): ICU's own macro
+  return c;
+}
+
 Unit NextUnit(std::string_view visible) {
   if (visible[0] == '\\') {
     const std::size_t length = EscapeLength(visible);
     return {length, length};
   }
   if (const std::size_t length = SpaceCountLength(visible); length > 0) return {length, length};
-  const auto* bytes = reinterpret_cast<const std::uint8_t*>(visible.data());
   Unit unit;
   while (unit.bytes < visible.size()) {
     std::size_t next = unit.bytes;
-    UChar32 c = 0;
-    U8_NEXT(bytes, next, visible.size(), c);
+    const UChar32 c = NextCodePoint(visible, next);
     if (unit.bytes > 0 && (c < 0 || !IsMark(c))) break;
     unit.bytes = next;
     unit.columns += c < 0 ? 1 : CodePointWidth(c);

@@ -3,11 +3,15 @@
 #define WARDER_APPROVAL_VISIBLE_UNITS_H_
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace warder::approval {
+
+// The code point at byte `at` of UTF-8 `text`, and `at` past it; negative where there is none.
+std::int32_t NextCodePoint(std::string_view text, std::size_t& at);
 
 struct Unit {
   std::size_t bytes = 0;

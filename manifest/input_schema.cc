@@ -233,11 +233,11 @@ void ValijsonBuilder::Members(const SchemaNode& node) {
     Add(names);
   }
   constraints::DependenciesConstraint dependencies;
-  std::vector<SchemaId> dependent;
   for (const Dependency& dependency : node.dependencies) {
     dependencies.addPropertyDependencies(dependency.name, dependency.required);
-    if (dependency.schema)
+    if (dependency.schema) {
       dependencies.addSchemaDependency(dependency.name, At(*dependency.schema));
+    }
   }
   if (!node.dependencies.empty()) Add(dependencies);
 }

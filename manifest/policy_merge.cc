@@ -115,7 +115,7 @@ absl::StatusOr<PolicyFragment> ExtendPolicy(PolicyFragment base, PolicyFragment 
 }
 
 absl::StatusOr<NamedPolicy> FinishPolicy(PolicyFragment fragment) {
-  if (absl::Status status = sandbox::CheckSyscallPolicy(fragment.syscalls); !status.ok()) {
+  if (const absl::Status status = sandbox::CheckSyscallPolicy(fragment.syscalls); !status.ok()) {
     return absl::Status(status.code(), absl::StrFormat("%s: syscalls: %s", fragment.source,
                                                        std::string(status.message())));
   }

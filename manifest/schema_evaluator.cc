@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -217,15 +218,17 @@ bool Evaluation::Text(const SchemaNode& node, const IndexedJson& value, const Pa
 bool Evaluation::Array(const SchemaNode& node, const IndexedJson& value, const PathStep* path) {
   if (!value.is_array()) return true;
   if (!WithinCounts(value.size(), node.min_items, node.max_items, "items", path)) return false;
-  for (std::size_t i = 0; i < value.size() && (i < node.prefix.size() || node.rest); ++i) {
+  for (std::size_t i = 0; i < value.size(); ++i) {
     const bool prefixed = i < node.prefix.size();
-    if (!prefixed && graph_.nodes[*node.rest].never) {
+    const std::optional<SchemaId> item = prefixed ? node.prefix[i] : node.rest;
+    if (!item) break;
+    if (!prefixed && graph_.nodes[*item].never) {
       return Fail(path, [&] {
         return absl::StrFormat("must have at most %d items (items)", node.prefix.size());
       });
     }
     const PathStep step{path, {}, i};
-    if (!Matches(prefixed ? node.prefix[i] : *node.rest, value[i], &step)) return false;
+    if (!Matches(*item, value[i], &step)) return false;
   }
   if (node.unique_items && !Unique(value, path)) return false;
   if (!node.contains) return true;

@@ -141,8 +141,9 @@ bool IsUriText(std::string_view text, std::string_view extra) {
   for (std::size_t i = 0; i < text.size(); ++i) {
     const char c = text[i];
     if (c == '%') {
-      if (i + 2 >= text.size() || !IsHexDigit(text[i + 1]) || !IsHexDigit(text[i + 2]))
+      if (i + 2 >= text.size() || !IsHexDigit(text[i + 1]) || !IsHexDigit(text[i + 2])) {
         return false;
+      }
       i += 2;
     } else if (!IsAlphanumeric(c) && !IsOneOf(c, "-._~!$&'()*+,;=") && !IsOneOf(c, extra)) {
       return false;

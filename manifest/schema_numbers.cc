@@ -34,7 +34,7 @@ Decimal FromDouble(double value) {
   std::array<char, 32> buffer;
   const auto written = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value,
                                      std::chars_format::scientific);
-  std::string_view text(buffer.data(), static_cast<std::size_t>(written.ptr - buffer.data()));
+  const std::string_view text(buffer.data(), static_cast<std::size_t>(written.ptr - buffer.data()));
   Decimal decimal;
   decimal.negative = text.starts_with('-');
   const std::size_t e = text.find('e');

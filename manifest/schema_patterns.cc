@@ -244,7 +244,7 @@ class Translator {
     if (c == 'u') return Unicode();
     if (c == 'x') return Hex(2);
     if (c == 'c' && !rest_.empty() && absl::ascii_isalpha(static_cast<unsigned char>(rest_[0]))) {
-      const auto letter = static_cast<std::uint32_t>(rest_[0]);
+      const auto letter = static_cast<std::uint32_t>(static_cast<unsigned char>(rest_[0]));
       rest_.remove_prefix(1);
       return letter % 32;
     }
@@ -262,9 +262,10 @@ class Translator {
 
   std::optional<std::uint32_t> Hex(std::size_t digits) {
     std::uint32_t value = 0;
-    const char* const end = rest_.data() + digits;
-    if (rest_.size() < digits || std::from_chars(rest_.data(), end, value, 16).ptr != end ||
-        digits == 0) {
+    const std::string_view text = rest_.substr(0, digits);
+    const char* const end = text.data() + text.size();
+    if (text.empty() || text.size() < digits ||
+        std::from_chars(text.data(), end, value, 16).ptr != end) {
       Fail("an escape lacks hexadecimal digits");
       return std::nullopt;
     }

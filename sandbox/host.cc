@@ -77,6 +77,22 @@ absl::Status ReserveDescriptors() {
 
 }  // namespace
 
+void NormaliseSignals() {
+  // The kernel's structure, because the C library hides two signals: handler, flags, restorer,
+  // mask.
+  const unsigned long reset[4] = {};
+  for (int number = 1; number <= 64; ++number) {
+    syscall(SYS_rt_sigaction, number, reset, nullptr, sizeof reset[3]);  // SIGKILL, SIGSTOP: EINVAL
+  }
+  struct sigaction caught = {};
+  caught.sa_handler = [](int) {};
+  caught.sa_flags = SA_RESTART;
+  for (const int number : {SIGPIPE, SIGXFSZ}) sigaction(number, &caught, nullptr);
+  sigset_t none;
+  sigemptyset(&none);
+  sigprocmask(SIG_SETMASK, &none, nullptr);
+}
+
 absl::StatusOr<Host> EnterLauncher() {
   Host host;
   host.uid = geteuid();

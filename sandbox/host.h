@@ -29,6 +29,11 @@ struct Host {
 // kFailedPrecondition, with the layer, the kernel's or the sysctl's word on it and the remedy.
 absl::StatusOr<Host> EnterLauncher();
 
+// Undoes what the starter of this process ignored or blocked. SIGPIPE and SIGXFSZ get a handler
+// that does nothing: a clone keeps what is ignored, and resets what is handled
+// (CLONE_CLEAR_SIGHAND).
+void NormaliseSignals();
+
 // A range of user ids for the tools of a privileged launcher. Nobody else may own them.
 struct UidRange {
   std::uint32_t first = 1'900'000'000;

@@ -185,6 +185,12 @@ absl::Status AddHidden(const MountRequest& request, std::vector<MountEntry>& ent
   return absl::OkStatus();
 }
 
+bool ParentsFirst(const MountEntry& a, const MountEntry& b) {
+  return std::lexicographical_compare(
+      a.target.begin(), a.target.end(), b.target.begin(), b.target.end(),
+      [](char x, char y) { return (x == '/' ? '\0' : x) < (y == '/' ? '\0' : y); });
+}
+
 }  // namespace
 
 bool IsBelow(std::string_view path, std::string_view directory) {
@@ -212,12 +218,13 @@ absl::StatusOr<std::vector<MountEntry>> CollectEntries(const MountRequest& reque
   if (!status.ok()) return status;
   status = AddHidden(request, entries);
   if (!status.ok()) return status;
-  std::stable_sort(entries.begin(), entries.end(), [](const MountEntry& a, const MountEntry& b) {
-    return std::lexicographical_compare(
-        a.target.begin(), a.target.end(), b.target.begin(), b.target.end(),
-        [](char x, char y) { return (x == '/' ? '\0' : x) < (y == '/' ? '\0' : y); });
-  });
-  return entries;
+  // Of two entries for one path the later stays later, as it must.
+  std::vector<MountEntry> sorted;
+  for (MountEntry& entry : entries) {
+    sorted.insert(std::upper_bound(sorted.begin(), sorted.end(), entry, ParentsFirst),
+                  std::move(entry));
+  }
+  return sorted;
 }
 
 }  // namespace warder::sandbox

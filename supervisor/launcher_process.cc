@@ -2,7 +2,6 @@
 // of them.
 #include <fcntl.h>
 #include <poll.h>
-#include <signal.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -330,8 +329,7 @@ void ReplyHello(const std::string& fault) {
 }  // namespace
 
 int LauncherMain() {
-  signal(SIGPIPE, SIG_IGN);
-  signal(SIGXFSZ, SIG_IGN);
+  sandbox::NormaliseSignals();
   pollfd ready = {kSocketFd, POLLIN, 0};
   while (poll(&ready, 1, -1) < 0 && errno == EINTR) continue;
   auto hello = ReceiveMessage(kSocketFd);

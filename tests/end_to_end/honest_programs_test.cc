@@ -135,6 +135,21 @@ TEST_F(HonestPrograms, OwnStreamsCanBeOpenedByTheirNames) {
             R"({"a":1})");
 }
 
+TEST_F(HonestPrograms, ToolStartsWithAPlainStateWhateverWarderInherited) {
+  host_.Declare(WarderHost::Tool(
+      "t", R"(["/bin/sh", "-c", "grep -E '^Sig(Blk|Ign)' /proc/self/status; umask"])"));
+  WarderSetting setting;
+  setting.prefix = {"/usr/bin/env",
+                    "--ignore-signal",
+                    "--block-signal=USR1",
+                    "/bin/sh",
+                    "-c",
+                    "umask 0; exec \"$@\"",
+                    "sh"};
+  const WarderRun run = host_.Run({"call", "t", "--approve", "allow-all"}, setting);
+  EXPECT_EQ(run.out, "SigBlk:\t0000000000000000\nSigIgn:\t0000000000000000\n0022\n") << run.err;
+}
+
 TEST_F(HonestPrograms, PrivateDirectoriesAreEmptyAtEveryCall) {
   const std::string command =
       R"(["/bin/sh", "-c", "ls -A /tmp/marks /dev/shm $HOME 2>/dev/null | grep x; touch $HOME/x /dev/shm/x; mkdir -p /tmp/marks; touch /tmp/marks/x; echo end"])";

@@ -95,7 +95,7 @@ TEST(TrustedFile, MissingFileIsNotFoundByName) {
 
 TEST(TrustedFile, FileThatOthersMayWriteIsRefusedWithTheChmod) {
   const TempTree tree;
-  for (const mode_t mode : {0664, 0646, 0666}) {
+  for (const mode_t mode : {0664U, 0646U, 0666U}) {
     const std::string path = tree.Write("f.json", "{}", mode);
     ASSERT_EQ(::chmod(path.c_str(), mode), 0);
     const absl::StatusOr<TrustedFile> file = ReadTrustedFile({}, path);
@@ -108,7 +108,7 @@ TEST(TrustedFile, FileThatOthersMayWriteIsRefusedWithTheChmod) {
 TEST(TrustedFile, DirectoryThatOthersMayWriteIsRefusedByName) {
   const TempTree tree;
   const std::string path = tree.Write("open/f.json", "{}");
-  for (const mode_t mode : {0777, 01777, 0775}) {
+  for (const mode_t mode : {0777U, 01777U, 0775U}) {
     ASSERT_EQ(::chmod(tree.At("open").c_str(), mode), 0);
     const absl::StatusOr<TrustedFile> file = ReadTrustedFile({}, path);
     EXPECT_EQ(file.status().code(), absl::StatusCode::kPermissionDenied);

@@ -66,8 +66,8 @@ TEST(AuditFile, TheTailOfAnEmptyLogIsThePlaceBeforeTheFirstRecord) {
 }
 
 TEST(AuditFile, TheTailIsTheLastRecordWhateverItsLengthAndPlace) {
-  for (const std::size_t padding : {0, 65'400, 100'000}) {
-    for (const std::size_t count : {1, 3}) {
+  for (const std::size_t padding : {0U, 65'400U, 100'000U}) {
+    for (const std::size_t count : {1U, 3U}) {
       ChainLink last;
       const std::string lines = Lines(count, last, padding);
       const auto tail = TailOf(lines);

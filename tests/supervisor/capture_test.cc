@@ -20,7 +20,7 @@ Captured Keep(std::uint64_t limit, const std::string& text, std::size_t piece) {
 }
 
 TEST(Capture, WhatFitsIsKeptWhole) {
-  for (const std::size_t size : {0, 1, 9, 10}) {
+  for (const std::size_t size : {0U, 1U, 9U, 10U}) {
     const Captured captured = Keep(10, Numbered(size), 3);
     EXPECT_EQ(captured.head + captured.tail, Numbered(size));
     EXPECT_EQ(captured.total_bytes, size);
