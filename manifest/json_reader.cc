@@ -64,6 +64,11 @@ JsonObjectReader::JsonObjectReader(const Json& value, const JsonPositions& posit
   if (!value_.is_object()) Fail("", "must be an object");
 }
 
+std::string JsonObjectReader::Line() const {
+  const std::string place = positions_.At(pointer_);
+  return source_ + ":" + place.substr(0, place.find(':'));
+}
+
 std::string JsonObjectReader::Pointer(std::string_view name) const {
   return name.empty() ? pointer_ : AppendPointer(pointer_, name);
 }

@@ -92,6 +92,8 @@ class JsonObjectReader {
   // Where member `name` ("" is this object itself) stands: JSON pointer.
   std::string Pointer(std::string_view name) const;
   const JsonPositions& positions() const { return positions_; }
+  // "SOURCE:LINE" of this object.
+  std::string Line() const;
 
   // An unknown key (with the known ones and the nearest of them), else the first fault, else OK.
   absl::Status Finish();

@@ -160,6 +160,7 @@ void ReadRule(JsonObjectReader& reader, bool deny, std::vector<sandbox::SyscallR
   const Alternatives alternatives = ReadWhen(reader);
   if (deny) ReadAnswer(reader, rule);
   rule.reason = ReadReason(reader);
+  rule.place = reader.Line();
   for (const std::string& call : calls) {
     rule.name = call;
     for (const std::vector<sandbox::ArgMatch>& when : alternatives) {
@@ -176,6 +177,7 @@ void ReadGroupRule(JsonObjectReader& reader, const SyscallGroups& groups,
   sandbox::SyscallRule rule;
   if (effect == 1) ReadAnswer(reader, rule);
   ReadReason(reader);
+  rule.place = reader.Line();
   for (const std::string& name : ReadNames(reader, "groups")) {
     const auto group = groups.find(name);
     if (group == groups.end()) {
@@ -183,6 +185,8 @@ void ReadGroupRule(JsonObjectReader& reader, const SyscallGroups& groups,
       return;
     }
     rule.reason = group->second.reason;
+    rule.group = name;
+    rule.boundary = group->second.boundary;
     for (const std::string& call : group->second.calls) {
       rule.name = call;
       (effect == 1 ? policy.deny : policy.allow).push_back(rule);
@@ -205,6 +209,7 @@ absl::StatusOr<SyscallGroups> ParseSyscallGroups(std::string_view bytes,
     const std::string name = entry.String("name");
     SyscallGroup group;
     group.reason = ReadReason(entry);
+    group.boundary = entry.OptionalBool("boundary").value_or(false);
     ReadCalls(entry, group.calls);
     for (const std::string& call : group.calls) {
       if (!seen.insert(call).second) {

@@ -16,6 +16,7 @@ namespace warder::manifest {
 
 struct SyscallGroup {
   std::string reason;
+  bool boundary = false;  // part of the cell's wall: `warder policy suggest` never proposes it
   std::vector<std::string> calls;
 };
 using SyscallGroups = std::map<std::string, SyscallGroup, std::less<>>;

@@ -10,6 +10,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <iterator>
 
 #include "absl/strings/str_format.h"
 #include "sandbox/proof.h"
@@ -168,7 +169,20 @@ std::optional<SetupFailure> Cell::Confine(const ProgramRequest& program) {
   tool_report_ = std::move(report->read);
   tool_go_ = std::move(go->write);
   if (auto failure = AdoptTool(); failure.has_value()) return failure;
-  return AwaitReport(tool_steps_, tool_report_.get(), kReportReady);
+  if (auto failure = AwaitReport(tool_steps_, tool_report_.get(), kReportReady);
+      failure.has_value())
+    return failure;
+  return FetchListener();
+}
+
+std::optional<SetupFailure> Cell::FetchListener() {
+  if (request_.filter->notifying.empty()) return std::nullopt;
+  listener_.Reset(static_cast<int>(syscall(SYS_pidfd_getfd, tool_.pidfd(), kListenerFd, 0)));
+  if (listener_.ok()) return std::nullopt;
+  return Failure("seccomp", errno,
+                 absl::StrFormat("the filter's listener: pidfd_getfd: %s; sysctl "
+                                 "kernel.yama.ptrace_scope must be below 3",
+                                 strerror(errno)));
 }
 
 std::optional<SetupFailure> Cell::CloneTool(const ProgramRequest& program) {
@@ -201,13 +215,17 @@ std::optional<SetupFailure> Cell::AdoptTool() {
 
 std::optional<SetupFailure> Cell::AwaitReport(const StepList& steps, int report_fd,
                                               std::int32_t expected, std::uint32_t* pid) {
-  pollfd ready = {report_fd, POLLIN, 0};
+  pollfd ready[] = {{report_fd, POLLIN, 0}, {listener_.get(), POLLIN, 0}};
   int count = 0;
   do {
-    count = poll(&ready, 1, kSetupMs);
+    count = poll(ready, std::size(ready), kSetupMs);
   } while (count < 0 && errno == EINTR);
   if (count == 0)
     return Failure("setup", ETIMEDOUT, absl::StrFormat("not ready within %d ms", kSetupMs));
+  // The program itself asks only after exec, which has closed the pipe.
+  if (ready[0].revents == 0 && poll(ready, 1, 0) == 0) {
+    return Failure("exec", EPERM, "the policy denies a system call that starting a program needs");
+  }
   ChildReport report;
   const ssize_t size = read(report_fd, &report, sizeof report);
   if (size == 0 && expected == kReportExecuted) return std::nullopt;

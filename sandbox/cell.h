@@ -37,6 +37,9 @@ class Cell {
   // Lets the tool pass the barrier and returns when its program image is loaded.
   std::optional<SetupFailure> Start();
 
+  // Where the kernel asks about calls that the filter denies; not open when it asks nobody.
+  UniqueFd TakeListener() { return std::move(listener_); }
+
   // The tool is a child of ours, not of init: its wait status comes from the kernel.
   ChildProcess& tool() { return tool_; }
   ChildProcess& init() { return init_; }
@@ -48,6 +51,7 @@ class Cell {
   std::optional<SetupFailure> OpenNamespaces();
   std::optional<SetupFailure> CloneTool(const ProgramRequest& program);
   std::optional<SetupFailure> AdoptTool();
+  std::optional<SetupFailure> FetchListener();
   // Reads one report of a child; anything but `expected` is a failure.
   std::optional<SetupFailure> AwaitReport(const StepList& steps, int report_fd,
                                           std::int32_t expected, std::uint32_t* pid = nullptr);
@@ -60,7 +64,7 @@ class Cell {
   ChildProcess init_;
   ChildProcess tool_;
   ChildProcess builder_;
-  UniqueFd tool_report_, tool_go_;
+  UniqueFd tool_report_, tool_go_, listener_;
 };
 
 // How long one child may take to set itself up. Milliseconds; a mount on a hung network file system

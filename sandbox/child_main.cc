@@ -214,7 +214,9 @@ long InstallFilter(const Step& step) {
   sock_fprog program = {};
   program.len = static_cast<unsigned short>(step.data_size);
   program.filter = static_cast<sock_filter*>(const_cast<void*>(step.data));
-  return syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program);
+  errno = EBADF;  // for a listener on another number than the one that the launcher takes
+  const long listener = syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, step.value, &program);
+  return listener <= 0 || listener == step.target ? -(listener < 0) : -1;
 }
 
 long CloseUnused(const ChildPlan& plan) {

@@ -57,7 +57,8 @@ enum class StepKind : std::uint32_t {
   kLandlockCreate,  // ruleset of data into slot target
   kLandlockRule,    // allow value below path in ruleset fd
   kLandlockRestrict,
-  kSeccomp,      // install the filter in data
+  kSeccomp,      // install the filter in data with flags value; the listener that they ask for must
+                 // get number target
   kDeathSignal,  // SIGKILL when the launcher dies
   kNotDumpable,
   kIgnoreChildren,  // the kernel reaps what is orphaned to us

@@ -1,21 +1,26 @@
 #include "sandbox/host.h"
 
 #include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
 #include <fstream>
+#include <iterator>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_format.h"
 #include "sandbox/landlock.h"
 #include "sandbox/privileges.h"
+#include "sandbox/spawn.h"
 #include "sandbox/step_list.h"
 #include "sandbox/trees.h"
 
@@ -75,6 +80,48 @@ absl::Status ReserveDescriptors() {
   return absl::OkStatus();
 }
 
+// Without a program the kernel looks at the flags first (EINVAL) and then misses the program
+// (EFAULT).
+bool FilterFlagsKnown(unsigned flags) {
+  return syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags, nullptr) != 0 && errno == EFAULT;
+}
+
+// A filter that this process inherited may have a listener, and a second one is refused. Tried in a
+// child, with a filter that kills: then the next call is the child's last, and how it ended says
+// whether the kernel took the filter.
+bool ListenerPossible() {
+  std::ifstream status("/proc/self/status");
+  std::string line;
+  while (std::getline(status, line)) {
+    if (line.starts_with("Seccomp_filters:")) break;
+  }
+  if (line.ends_with("\t0")) return true;
+  static constexpr sock_filter kKill[] = {BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS)};
+  StepList steps;
+  steps.Add(StepKind::kNoNewPrivileges);
+  Step& close = steps.Add(StepKind::kCloseRange);
+  close.value = kListenerFd;
+  close.target = kListenerFd;
+  Step& filter = steps.Add(StepKind::kSeccomp);
+  filter.value = SECCOMP_FILTER_FLAG_NEW_LISTENER;
+  filter.target = kListenerFd;
+  filter.data = kKill;
+  filter.data_size = std::size(kKill);
+  auto child = CloneChild(steps, 0);
+  if (!child.ok()) return false;
+  const auto end = child->Wait();
+  return end.ok() && end->signaled;
+}
+
+// Since 5.19 a signal does not make the kernel ask twice for one call
+// (SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV).
+unsigned ListenerFlags() {
+  if (!ListenerPossible()) return 0;
+  constexpr unsigned kBest =
+      SECCOMP_FILTER_FLAG_NEW_LISTENER | SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV;
+  return FilterFlagsKnown(kBest) ? kBest : SECCOMP_FILTER_FLAG_NEW_LISTENER;
+}
+
 }  // namespace
 
 void NormaliseSignals() {
@@ -101,6 +148,7 @@ absl::StatusOr<Host> EnterLauncher() {
   host.setgroups = host.tier == Tier::kRoot;
   host.landlock_abi = LandlockAbi();
   host.last_capability = LastCapability();
+  host.listener_flags = ListenerFlags();
   absl::Status status = ReserveDescriptors();
   if (!status.ok()) return status;
   if (host.tier == Tier::kUserns) {

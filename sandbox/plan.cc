@@ -34,8 +34,8 @@ void AddIdentity(const CellRequest& request, StepList& steps) {
   steps.Add(StepKind::kSetGroup, std::to_string(request.gid)).value = request.gid;
   if (request.host->setgroups) steps.Add(StepKind::kClearGroups);
   steps.Add(StepKind::kSetUser, std::to_string(request.uid)).value = request.uid;
-  // The change of credentials cleared it. A launcher that died meanwhile is met by the report or the
-  // next barrier.
+  // The change of credentials cleared it. A launcher that died meanwhile is met by the report or
+  // the next barrier.
   steps.Add(StepKind::kDeathSignal);
 }
 
@@ -53,10 +53,11 @@ void AddDropPrivileges(const CellRequest& request, std::uint64_t kept, StepList&
   steps.Add(StepKind::kNoNewPrivileges);
 }
 
-void AddFilter(StepList& steps, const sock_filter* program, std::size_t size, const char* what) {
+Step& AddFilter(StepList& steps, const sock_filter* program, std::size_t size, const char* what) {
   Step& step = steps.Add(StepKind::kSeccomp, what);
   step.data = program;
   step.data_size = size;
+  return step;
 }
 
 void AddOpen(StepList& steps, const std::string& path, const FileIdentity& identity, int flags,
@@ -228,7 +229,15 @@ absl::Status PlanTool(const CellRequest& request, const ProgramRequest& program,
   // Nothing but the report, the barrier and exec may follow: the filter judges them.
   const SyscallFilter& filter = *request.filter;
   AddFilter(steps, filter.allow.data(), filter.allow.size(), "allow list");
-  AddFilter(steps, filter.deny.data(), filter.deny.size(), "deny list");
+  Step& deny = AddFilter(steps, filter.deny.data(), filter.deny.size(), "deny list");
+  if (!filter.notifying.empty()) {
+    // Without the flag nobody would answer, and the kernel would refuse with ENOSYS.
+    if (request.host->listener_flags == 0) {
+      return absl::FailedPreconditionError("the filter needs a listener, and there can be none");
+    }
+    deny.value = request.host->listener_flags;
+    deny.target = kListenerFd;
+  }
   steps.Add(StepKind::kReport);
   steps.Add(StepKind::kReadGo).fd = kGoFd;
   steps.Add(StepKind::kExec, program.files.empty() ? "" : program.files.front().path).fd = kExecFd;

@@ -75,6 +75,9 @@ struct SyscallRule {
   DenyAction action = DenyAction::kErrno;  // used by deny rules only
   int error = 1;                           // used with kErrno; EPERM by default
   std::string reason;
+  std::string place = {};  // "FILE:LINE" of the entry that says so, "" when no file does
+  std::string group = {};  // the group of calls that the entry names, "" for a call by name
+  bool boundary = false;   // part of the cell's wall: never suggested to an operator
 };
 
 // A call is allowed when an allow rule matches and no deny rule does. A call that no rule names

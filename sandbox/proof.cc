@@ -174,11 +174,11 @@ Layer DescriptorLayer(pid_t pid) {
     const int fd = std::stoi(entry->d_name);
     if (fd <= 2)
       ++standard;
-    else if (fd != kReportFd && fd != kGoFd && fd != kExecFd)
+    else if (fd != kReportFd && fd != kGoFd && fd != kExecFd && fd != kListenerFd)
       others.push_back(fd);
   }
   return Judge("descriptors", others.empty() && standard == 3,
-               others.empty() ? "standard streams only; three more close on exec"
+               others.empty() ? "standard streams only; the others close on exec"
                               : absl::StrFormat("%d unexpected", others.size()));
 }
 

@@ -21,6 +21,9 @@ namespace warder::sandbox {
 inline constexpr int kReportFd = 60;  // child to launcher: ChildReport
 inline constexpr int kGoFd = 61;      // launcher to child: one byte means "go on"
 inline constexpr int kExecFd = 62;    // the program
+// The lowest number that is free when a tool has its streams and nothing else: the kernel gives it
+// to the filter's listener, close-on-exec.
+inline constexpr int kListenerFd = 3;
 
 // Every list begins with the death signal and with closing what no step names. Were a child to keep
 // the launcher's ends of pipes and sockets, the death of the launcher would not be an end of file

@@ -199,6 +199,25 @@ absl::StatusOr<std::vector<sock_filter>> Export(scmp_filter_ctx context) {
   return program;
 }
 
+bool Notifies(const FlatRule& rule) {
+  return rule.action != SCMP_ACT_KILL_PROCESS && rule.action != SCMP_ACT_ERRNO(ENOSYS);
+}
+
+// Lets what the second program notifies of pass the first one, and keeps what a listener answers.
+absl::Status MoveToListener(CheckedRules& rules, SyscallFilter& filter) {
+  for (auto& [number, denied] : rules.deny) {
+    for (FlatRule& rule : denied) {
+      if (!Notifies(rule)) continue;
+      FlatRule pass = rule;
+      pass.action = SCMP_ACT_ALLOW;
+      if (absl::Status status = AddRule(std::move(pass), rules.allow); !status.ok()) return status;
+      filter.notifying[number].push_back(*rule.source);
+      rule.action = SCMP_ACT_NOTIFY;
+    }
+  }
+  return absl::OkStatus();
+}
+
 absl::StatusOr<std::vector<sock_filter>> Compile(std::uint32_t default_action,
                                                  const RulesByCall& rules) {
   const std::unique_ptr<void, decltype(&seccomp_release)> context(seccomp_init(default_action),
@@ -228,15 +247,36 @@ absl::StatusOr<std::vector<sock_filter>> Compile(std::uint32_t default_action,
 
 }  // namespace
 
-absl::StatusOr<SyscallFilter> CompileSyscallFilter(const SyscallPolicy& policy) {
+absl::StatusOr<SyscallFilter> CompileSyscallFilter(const SyscallPolicy& policy,
+                                                   DenialAnswer answer) {
   absl::StatusOr<CheckedRules> rules = Check(policy);
   if (!rules.ok()) return rules.status();
   DropNeedlessDenials(*rules);
+  SyscallFilter filter;
+  filter.memory_is_prompt = !rules->allow.contains(SyscallNumber("userfaultfd"));
+  if (answer == DenialAnswer::kNotify) {
+    if (absl::Status moved = MoveToListener(*rules, filter); !moved.ok()) return moved;
+  }
   absl::StatusOr<std::vector<sock_filter>> allow = Compile(SCMP_ACT_ERRNO(ENOSYS), rules->allow);
   if (!allow.ok()) return allow.status();
   absl::StatusOr<std::vector<sock_filter>> deny = Compile(SCMP_ACT_ALLOW, rules->deny);
   if (!deny.ok()) return deny.status();
-  return SyscallFilter{*std::move(allow), *std::move(deny)};
+  filter.allow = *std::move(allow);
+  filter.deny = *std::move(deny);
+  return filter;
+}
+
+const SyscallRule* NotifyingRule(const SyscallFilter& filter, const seccomp_data& call) {
+  const auto rules = filter.notifying.find(call.nr);
+  if (rules == filter.notifying.end()) return nullptr;
+  for (const SyscallRule& rule : rules->second) {
+    const bool matches =
+        std::all_of(rule.when.begin(), rule.when.end(), [&](const ArgMatch& match) {
+          return (call.args[match.index] & match.mask) == match.value;
+        });
+    if (matches) return &rule;
+  }
+  return nullptr;
 }
 
 absl::Status CheckSyscallPolicy(const SyscallPolicy& policy) { return Check(policy).status(); }

@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "approval/preview.h"
 #include "manifest/digest.h"
+#include "supervisor/denials.h"
 
 namespace warder::supervisor {
 namespace {
@@ -185,7 +186,17 @@ Json OutcomeRecord(const Ticket& ticket, const Outcome& outcome) {
   record["usage"] = {{"user_us", outcome.usage.user_us},
                      {"system_us", outcome.usage.system_us},
                      {"max_rss_kib", outcome.usage.max_rss_kib}};
+  if (outcome.denials.watched || !outcome.denials.denials.empty()) {
+    AddList(record, "denials", outcome.denials.denials, [&](const sandbox::Denial& denial) {
+      Json json = DenialJson(denial, outcome.attestation.policy);
+      json["object"] = Text(denial.object);
+      return json;
+    });
+    record["denials_unlisted"] = outcome.denials.unlisted;
+    record["denials_stopped"] = outcome.denials.stopped;
+  }
   if (!outcome.attestation.layers.empty()) {
+    record["policy"] = Text(outcome.attestation.policy);
     record["tier"] = sandbox::TierName(outcome.attestation.tier);
     AddList(record, "layers", outcome.attestation.layers, LayerJson);
   }

@@ -15,6 +15,7 @@
 #include "sandbox/unique_fd.h"
 #include "supervisor/commands.h"
 #include "supervisor/console.h"
+#include "supervisor/denials.h"
 #include "supervisor/embedded.h"
 #include "supervisor/outcome.h"
 #include "supervisor/supervisor.h"
@@ -102,20 +103,25 @@ void NoteTruncation(const char* stream, const Captured& captured) {
       stream, captured.total_bytes - kept, captured.total_bytes, captured.head.size(), stream));
 }
 
+void TellDenials(const Outcome& outcome) {
+  const std::string denials = DenialText(outcome.denials);
+  if (!denials.empty()) Complain(denials);
+}
+
 // The result: exact bytes, unless a terminal would act on them.
 int PrintResult(const Outcome& outcome) {
   const std::string errors = outcome.err.head + outcome.err.tail;
   WriteAll(STDERR_FILENO, SafeText(errors)).IgnoreError();
   NoteTruncation("stderr", outcome.err);
-  if (outcome.out.total_bytes == 0 && ::isatty(STDERR_FILENO) == 1) {
-    Complain(OutcomeText(outcome));
-  }
+  const bool told = outcome.out.total_bytes == 0 && ::isatty(STDERR_FILENO) == 1;
+  if (told) Complain(OutcomeText(outcome));
   const bool terminal = ::isatty(STDOUT_FILENO) == 1;
   for (const std::string& part : {outcome.out.head, outcome.out.tail}) {
     const int code = Print(terminal ? SafeText(part) : part);
     if (code != kExitOk) return code;
   }
   NoteTruncation("stdout", outcome.out);
+  if (!told) TellDenials(outcome);
   return kExitOk;
 }
 
@@ -137,7 +143,11 @@ int ReportCall(const CallResult& result, const Options& options, int signal) {
 int ReportExec(const CallResult& result, const Options& options, int signal) {
   const Outcome& outcome = result.outcome;
   const int code = CodeOf(outcome, signal);
-  if (!std::holds_alternative<Exited>(outcome.ending)) Complain(OutcomeText(outcome));
+  if (std::holds_alternative<Exited>(outcome.ending)) {
+    TellDenials(outcome);
+  } else {
+    Complain(OutcomeText(outcome));
+  }
   const std::string remedy = Remedy(outcome, options);
   if (!remedy.empty()) Complain(remedy);
   if (options.json || options.json_fd) {

@@ -186,4 +186,42 @@ std::optional<ToolExit> DecodeExit(std::string_view body) {
   return IfComplete(in, std::move(exit));
 }
 
+std::string EncodeDenials(const sandbox::DenialReport& report) {
+  WireWriter out;
+  out.Number(report.watched ? 1 : 0);
+  out.Number(report.stopped ? 1 : 0);
+  out.Number(report.unlisted);
+  out.Number(report.denials.size());
+  for (const sandbox::Denial& denial : report.denials) {
+    for (const std::string* text : {&denial.layer, &denial.operation, &denial.object, &denial.place,
+                                    &denial.group, &denial.reason}) {
+      out.Text(*text);
+    }
+    out.Signed(denial.error);
+    out.Signed(denial.first_ms);
+    out.Number(denial.count);
+  }
+  return out.Take();
+}
+
+std::optional<sandbox::DenialReport> DecodeDenials(std::string_view body) {
+  WireReader in(body);
+  sandbox::DenialReport report;
+  report.watched = in.Number() != 0;
+  report.stopped = in.Number() != 0;
+  report.unlisted = in.Number();
+  for (std::uint64_t count = in.Count(); count > 0; --count) {
+    sandbox::Denial denial;
+    for (std::string* text : {&denial.layer, &denial.operation, &denial.object, &denial.place,
+                              &denial.group, &denial.reason}) {
+      *text = in.Text();
+    }
+    denial.error = static_cast<int>(in.Signed());
+    denial.first_ms = in.Signed();
+    denial.count = in.Number();
+    report.denials.push_back(std::move(denial));
+  }
+  return IfComplete(in, std::move(report));
+}
+
 }  // namespace warder::supervisor

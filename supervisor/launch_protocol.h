@@ -17,6 +17,7 @@
 #include "manifest/tool_spec.h"
 #include "sandbox/attestation.h"
 #include "sandbox/child_main.h"
+#include "sandbox/denial.h"
 #include "sandbox/unique_fd.h"
 #include "supervisor/launcher.h"
 
@@ -31,7 +32,7 @@ enum class MessageKind : std::uint64_t {
   kStarted = 5,
   kFailed = 6,
   kExited = 7,
-  kGone = 8,  // the cell's pid namespace is empty
+  kGone = 8,  // the cell's pid namespace is empty; DenialReport
 };
 
 // One packet. A large body travels in a sealed memory file: argv and environment may be larger than
@@ -86,6 +87,9 @@ std::optional<LaunchFailure> DecodeFailure(std::string_view body);
 
 std::string EncodeExit(const ToolExit& exit);
 std::optional<ToolExit> DecodeExit(std::string_view body);
+
+std::string EncodeDenials(const sandbox::DenialReport& report);
+std::optional<sandbox::DenialReport> DecodeDenials(std::string_view body);
 
 }  // namespace warder::supervisor
 

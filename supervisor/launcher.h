@@ -13,6 +13,7 @@
 #include "approval/gate.h"
 #include "manifest/config.h"
 #include "sandbox/attestation.h"
+#include "sandbox/denial.h"
 #include "sandbox/unique_fd.h"
 #include "supervisor/outcome.h"
 
@@ -39,6 +40,8 @@ class RunningTool {
   virtual asio::awaitable<absl::StatusOr<ToolExit>> Exited() = 0;
   // Kills everything in the cell and returns when its pid namespace is empty.
   virtual asio::awaitable<absl::Status> KillAll() = 0;
+  // What the kernel refused to the tool and its descendants. Complete once KillAll has returned.
+  virtual const sandbox::DenialReport& denials() const = 0;
 };
 
 // The program did not start: a step failed, or a required layer could not be proven.

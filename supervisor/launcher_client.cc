@@ -38,6 +38,7 @@ struct CallState {
   std::optional<Message> answer;  // kStarted, kFailed or kProbe
   std::optional<ToolExit> exit;
   bool gone = false;
+  sandbox::DenialReport denials;  // once gone
 };
 
 // The socket to the launcher, shared by the client and every running tool. One coroutine at a time
@@ -126,9 +127,13 @@ class Channel {
         call.exit = DecodeExit(message.body);
         lost_ = lost_ || !call.exit.has_value();
         break;
-      case MessageKind::kGone:
+      case MessageKind::kGone: {
+        auto denials = DecodeDenials(message.body);
+        lost_ = lost_ || !denials.has_value();
+        if (denials.has_value()) call.denials = *std::move(denials);
         call.gone = true;
         break;
+      }
       default:
         call.answer = std::move(message);
         break;
@@ -156,6 +161,7 @@ class LaunchedTool : public RunningTool {
     channel_->Forget(id_);
   }
   const sandbox::Attestation& attestation() const override { return attestation_; }
+  const sandbox::DenialReport& denials() const override { return channel_->Call(id_).denials; }
 
   asio::awaitable<absl::StatusOr<ToolExit>> Exited() override {
     absl::Status status =

@@ -18,6 +18,7 @@
 #include "absl/strings/str_format.h"
 #include "sandbox/cell.h"
 #include "sandbox/host.h"
+#include "sandbox/listener.h"
 #include "supervisor/launch_protocol.h"
 #include "supervisor/launcher.h"
 #include "supervisor/launcher_settings.h"
@@ -37,6 +38,7 @@ struct Call {
   std::shared_ptr<const CompiledPolicy> policy;
   std::optional<sandbox::UidLease> uid;
   std::unique_ptr<sandbox::Cell> cell;
+  std::optional<sandbox::Listener> listener;
   bool tool_gone = false, cell_gone = false, kill_asked = false;
 };
 
@@ -70,7 +72,10 @@ class LauncherServer {
       : config_(std::move(config)),
         policies_(std::move(policies)),
         host_(std::move(host)),
-        settings_(settings) {}
+        settings_(settings) {
+    policies_.AnswerDenials(host_.listener_flags != 0 ? sandbox::DenialAnswer::kNotify
+                                                      : sandbox::DenialAnswer::kErrno);
+  }
   // Serves until the supervisor is gone. The kernel then kills what still runs: each init dies with
   // us.
   void Serve();
@@ -213,6 +218,7 @@ std::optional<LaunchFailure> LauncherServer::Launch(Message message) {
     failure.attestation = attestation;
     return failure;
   }
+  call.listener.emplace(call.cell->TakeListener(), call.policy->filter);
   calls_.emplace(id, std::move(call));
   Reply(MessageKind::kStarted, id, EncodeAttestation(attestation));
   return std::nullopt;
@@ -266,6 +272,7 @@ void LauncherServer::Reap(std::uint64_t id, Call& call) {
       exit.usage.user_us = usage.ru_utime.tv_sec * 1'000'000 + usage.ru_utime.tv_usec;
       exit.usage.system_us = usage.ru_stime.tv_sec * 1'000'000 + usage.ru_stime.tv_usec;
       exit.usage.max_rss_kib = usage.ru_maxrss;
+      if (exit.signaled && exit.status == SIGSYS) call.listener->AddKill();
     }
     Reply(MessageKind::kExited, id, EncodeExit(exit));
   }
@@ -273,8 +280,9 @@ void LauncherServer::Reap(std::uint64_t id, Call& call) {
     call.cell_gone = call.cell->init().Wait().ok();
   }
   if (call.cell_gone && call.kill_asked) {
+    const std::string denials = EncodeDenials(call.listener->report());
     calls_.erase(id);
-    Reply(MessageKind::kGone, id, "");
+    Reply(MessageKind::kGone, id, denials);
   }
 }
 
@@ -309,12 +317,15 @@ void LauncherServer::Serve() {
       watched.push_back({call.tool_gone ? -1 : call.cell->tool().pidfd(), POLLIN, 0});
       watched.push_back(
           {call.tool_gone && !call.cell_gone ? call.cell->init().pidfd() : -1, POLLIN, 0});
+      watched.push_back({call.listener->fd(), POLLIN, 0});
       ids.push_back(id);
     }
     if (poll(watched.data(), watched.size(), -1) < 0 && errno != EINTR) return;
     for (std::size_t i = 0; i < ids.size(); ++i) {
-      if (watched[1 + 2 * i].revents == 0 && watched[2 + 2 * i].revents == 0) continue;
-      Reap(ids[i], calls_.at(ids[i]));
+      const pollfd* of_call = &watched[1 + 3 * i];
+      Call& call = calls_.at(ids[i]);
+      if (of_call[2].revents != 0) call.listener->Serve();
+      if (of_call[0].revents != 0 || of_call[1].revents != 0) Reap(ids[i], call);
     }
     if (watched[0].revents != 0 && !HandleMessage()) return;
   }

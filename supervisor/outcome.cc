@@ -10,6 +10,7 @@
 #include "absl/strings/str_format.h"
 #include "supervisor/capture.h"
 #include "supervisor/console.h"
+#include "supervisor/denials.h"
 
 namespace warder::supervisor {
 namespace {
@@ -112,6 +113,16 @@ bool RanAndFailed(const Ending& ending) {
   return !std::holds_alternative<CouldNotStart>(ending) && !std::holds_alternative<Refused>(ending);
 }
 
+// The sentence, and what the tool itself had to say when it failed.
+std::string ResultText(const Outcome& outcome) {
+  std::string text = Sentence(outcome);
+  if (!RanAndFailed(outcome.ending)) return text;
+  const Captured& shown = Blank(outcome.err) ? outcome.out : outcome.err;
+  if (shown.total_bytes == 0) return text + " It printed nothing.";
+  if (Blank(shown)) return text + " It printed only blanks.";
+  return text + "\n" + StreamText(shown);
+}
+
 }  // namespace
 
 std::string SignalName(int signal) {
@@ -153,12 +164,8 @@ int ExitCode(const Ending& ending) {
 }
 
 std::string OutcomeText(const Outcome& outcome) {
-  std::string text = Sentence(outcome);
-  if (!RanAndFailed(outcome.ending)) return text;
-  const Captured& shown = Blank(outcome.err) ? outcome.out : outcome.err;
-  if (shown.total_bytes == 0) return text + " It printed nothing.";
-  if (Blank(shown)) return text + " It printed only blanks.";
-  return text + "\n" + StreamText(shown);
+  const std::string denials = DenialText(outcome.denials);
+  return ResultText(outcome) + (denials.empty() ? "" : "\n" + denials);
 }
 
 }  // namespace warder::supervisor

@@ -10,6 +10,7 @@
 #include "approval/decision.h"
 #include "manifest/json.h"
 #include "sandbox/attestation.h"
+#include "sandbox/denial.h"
 
 namespace warder::supervisor {
 
@@ -56,6 +57,7 @@ struct Outcome {
   std::int64_t duration_ms = 0;  // from the start of the program to its end, CLOCK_MONOTONIC
   Usage usage;
   sandbox::Attestation attestation;  // no layers when nothing was started
+  sandbox::DenialReport denials;     // what the kernel refused to the tool
   std::string ticket_digest;         // hex, "" when no ticket was made
   std::uint64_t audit_sequence = 0;
 };

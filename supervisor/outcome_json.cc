@@ -6,6 +6,7 @@
 #include "absl/strings/escaping.h"
 #include "supervisor/capture.h"
 #include "supervisor/console.h"
+#include "supervisor/denials.h"
 #include "supervisor/outcome.h"
 
 namespace warder::supervisor {
@@ -87,6 +88,20 @@ Json AttestationJson(const sandbox::Attestation& attestation) {
           {"layers", layers}};
 }
 
+// Null where nobody could have learned of any: an empty list would claim that there were none.
+void AddDenials(Json& json, const Outcome& outcome) {
+  const sandbox::DenialReport& report = outcome.denials;
+  json["denials"] = nullptr;
+  if (!report.watched && report.denials.empty()) return;
+  Json denials = Json::array();
+  for (const sandbox::Denial& denial : report.denials) {
+    denials.push_back(DenialJson(denial, outcome.attestation.policy));
+  }
+  json["denials"] = std::move(denials);
+  json["denials_unlisted"] = report.unlisted;
+  json["denials_stopped"] = report.stopped;
+}
+
 }  // namespace
 
 Json OutcomeJson(const Outcome& outcome) {
@@ -103,6 +118,7 @@ Json OutcomeJson(const Outcome& outcome) {
                    {"system_us", outcome.usage.system_us},
                    {"max_rss_kib", outcome.usage.max_rss_kib}};
   json["attestation"] = AttestationJson(outcome.attestation);
+  AddDenials(json, outcome);
   json["ticket_digest"] =
       outcome.ticket_digest.empty() ? Json(nullptr) : Json(outcome.ticket_digest);
   json["audit_sequence"] =

@@ -33,7 +33,7 @@ absl::StatusOr<std::shared_ptr<const CompiledPolicy>> PolicyStore::Get(const std
     return absl::InvalidArgumentError(
         absl::StrFormat("policy `%s` is only there to be extended", name));
   }
-  auto filter = sandbox::CompileSyscallFilter(policy->confinement.syscalls);
+  auto filter = sandbox::CompileSyscallFilter(policy->confinement.syscalls, answer_);
   if (!filter.ok()) return filter.status();
   auto compiled = std::make_shared<const CompiledPolicy>(
       CompiledPolicy{std::move(*policy), std::move(*filter)});

@@ -29,6 +29,9 @@ class PolicyStore {
   // Errors: those of ListPolicies and LoadPolicy.
   absl::Status LoadAll();
 
+  // How the filters that Get compiles from now on answer a denied call. Before the first Get.
+  void AnswerDenials(sandbox::DenialAnswer answer) { answer_ = answer; }
+
   // Loads and compiles policy `name`, once. Errors: those of LoadPolicy and CompileSyscallFilter;
   // kInvalidArgument for an abstract one.
   absl::StatusOr<std::shared_ptr<const CompiledPolicy>> Get(const std::string& name);
@@ -38,6 +41,7 @@ class PolicyStore {
 
   manifest::Config config_;
   bool sealed_ = false;
+  sandbox::DenialAnswer answer_ = sandbox::DenialAnswer::kNotify;
   std::map<std::string, manifest::NamedPolicy> loaded_;
   std::map<std::string, std::shared_ptr<const CompiledPolicy>> compiled_;
 };

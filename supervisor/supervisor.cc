@@ -71,6 +71,7 @@ void TakeWatched(Watched watched, Outcome* outcome) {
   outcome->err = std::move(watched.err);
   outcome->duration_ms = watched.duration_ms;
   outcome->usage = watched.usage;
+  outcome->denials = std::move(watched.denials);
 }
 
 Ending EndingOf(LaunchFailure failure) {

@@ -248,7 +248,7 @@ asio::awaitable<absl::Status> Run(std::shared_ptr<State> state, RunningTool& too
   co_return absl::OkStatus();
 }
 
-Watched Collect(State& state, Ending ending) {
+Watched Collect(State& state, const RunningTool& tool, Ending ending) {
   Watched watched;
   watched.ending = std::move(ending);
   if (state.out) watched.out = state.out->kept.Take();
@@ -256,6 +256,7 @@ Watched Collect(State& state, Ending ending) {
   watched.duration_ms =
       std::chrono::duration_cast<milliseconds>(state.exited_at - state.started).count();
   watched.usage = (*state.exit)->usage;
+  watched.denials = tool.denials();
   return watched;
 }
 
@@ -271,7 +272,7 @@ asio::awaitable<absl::StatusOr<Watched>> WatchAll(std::shared_ptr<State> state, 
   const absl::Status status = co_await Run(state, tool, limits, ending);
   co_await asio::this_coro::throw_if_cancelled(throws);
   if (!status.ok()) co_return status;
-  co_return Collect(*state, std::move(ending));
+  co_return Collect(*state, tool, std::move(ending));
 }
 
 // One pipe, both ends close-on-exec. Only the supervisor's end is non-blocking: a tool gets an

@@ -53,6 +53,7 @@ struct Watched {
   Captured out, err;
   std::int64_t duration_ms = 0;
   Usage usage;
+  sandbox::DenialReport denials;
 };
 
 // Writes `input` to stdin and closes it (a program that stops reading is no error), reads both

@@ -18,7 +18,7 @@ using ::testing::HasSubstr;
 
 constexpr const char* kGroups = R"({"schema": 1, "groups": [
   {"name": "files", "reason": "to read", "calls": ["read", "close"]},
-  {"name": "mounts", "reason": "not yours", "calls": ["mount", "umount2"]}]})";
+  {"name": "mounts", "boundary": true, "reason": "not yours", "calls": ["mount", "umount2"]}]})";
 
 absl::StatusOr<SyscallPolicy> Read(const std::string& syscalls) {
   const auto groups = ParseSyscallGroups(kGroups, "groups.json");
@@ -52,6 +52,10 @@ TEST(SyscallGroups, GroupBecomesOneRuleForEachCallWithTheReasonOfTheGroup) {
   ASSERT_EQ(policy->deny.size(), 2u);
   EXPECT_EQ(policy->deny[0].name, "mount");
   EXPECT_EQ(policy->deny[0].error, EACCES);
+  EXPECT_EQ(policy->deny[0].place, "p.json:3");
+  EXPECT_EQ(policy->deny[0].group, "mounts");
+  EXPECT_TRUE(policy->deny[0].boundary);
+  EXPECT_FALSE(policy->allow[0].boundary);
 }
 
 TEST(SyscallGroups, DenyIsEpermUnlessTheRuleSaysOtherwise) {

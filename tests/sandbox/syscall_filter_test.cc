@@ -11,12 +11,14 @@
 
 #include <cerrno>
 #include <csignal>
+#include <cstring>
 #include <functional>
 #include <random>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_format.h"
 #include "tests/support/bpf_evaluator.h"
 
 namespace warder::testing {
@@ -24,6 +26,7 @@ namespace {
 
 using sandbox::ArgMatch;
 using sandbox::CompileSyscallFilter;
+using sandbox::DenialAnswer;
 using sandbox::DenyAction;
 using sandbox::SyscallFilter;
 using sandbox::SyscallPolicy;
@@ -47,15 +50,20 @@ SyscallRule Deny(std::string name, int error, std::vector<ArgMatch> when = {}) {
   return rule;
 }
 
-SyscallFilter Compiled(const SyscallPolicy& policy) {
-  auto filter = CompileSyscallFilter(policy);
+SyscallFilter Compiled(const SyscallPolicy& policy, DenialAnswer answer = DenialAnswer::kNotify) {
+  auto filter = CompileSyscallFilter(policy, answer);
   EXPECT_TRUE(filter.ok()) << filter.status();
   return filter.ok() ? *std::move(filter) : SyscallFilter();
 }
 
 std::string Verdict(const SyscallFilter& filter, const seccomp_data& data) {
   const auto verdict = RunFilters({filter.allow, filter.deny}, data);
-  return verdict.ok() ? VerdictText(*verdict) : std::string(verdict.status().message());
+  if (!verdict.ok()) return std::string(verdict.status().message());
+  const std::string text = VerdictText(*verdict);
+  if (text != "notify") return text;
+  const SyscallRule* rule = sandbox::NotifyingRule(filter, data);
+  return rule == nullptr ? "notify without a rule"
+                         : absl::StrFormat("notify %s", strerrorname_np(rule->error));
 }
 
 std::string Verdict(const SyscallFilter& filter, const std::string& name,
@@ -80,17 +88,47 @@ TEST(SyscallFilter, CallThatNoRuleNamesGetsEnosysAndDeniedOneItsOwnErrno) {
       Compiled({{Rule("read")}, {Deny("mount", EPERM), Deny("sync", EACCES)}});
   EXPECT_EQ(Verdict(filter, "read"), "allow");
   EXPECT_EQ(Verdict(filter, "write"), "errno ENOSYS");
-  EXPECT_EQ(Verdict(filter, "mount"), "errno EPERM");
-  EXPECT_EQ(Verdict(filter, "sync"), "errno EACCES");
+  EXPECT_EQ(Verdict(filter, "mount"), "notify EPERM");
+  EXPECT_EQ(Verdict(filter, "sync"), "notify EACCES");
 }
 
 TEST(SyscallFilter, DenyRuleOverridesAllowRuleWhereBothMatch) {
   const SyscallFilter filter =
       Compiled({{Rule("ioctl")}, {Deny("ioctl", EPERM, {{1, kIntBits, 0x5412}})}});
   EXPECT_EQ(Verdict(filter, "ioctl", {0, 0x5401}), "allow");
-  EXPECT_EQ(Verdict(filter, "ioctl", {0, 0x5412}), "errno EPERM");
-  EXPECT_EQ(Verdict(filter, "ioctl", {0, 0x100005412}), "errno EPERM")
+  EXPECT_EQ(Verdict(filter, "ioctl", {0, 0x5412}), "notify EPERM");
+  EXPECT_EQ(Verdict(filter, "ioctl", {0, 0x100005412}), "notify EPERM")
       << "the kernel compares 32 bits";
+}
+
+TEST(SyscallFilter, ProbesAreAnsweredAtOnceAndEveryOtherErrnoByTheListener) {
+  const SyscallPolicy policy = {
+      {Rule("ioctl")},
+      {Deny("mount", EPERM), Deny("clone3", ENOSYS), Deny("ioctl", ENOSYS, {{1, kIntBits, 1}})}};
+  EXPECT_EQ(Verdict(Compiled(policy), "mount"), "notify EPERM");
+  EXPECT_EQ(Verdict(Compiled(policy), "clone3"), "errno ENOSYS");
+  EXPECT_EQ(Verdict(Compiled(policy), "ioctl", {0, 1}), "errno ENOSYS");
+  const SyscallFilter without = Compiled(policy, DenialAnswer::kErrno);
+  EXPECT_TRUE(without.notifying.empty());
+  EXPECT_EQ(Verdict(without, "mount"), "errno EPERM");
+}
+
+TEST(SyscallFilter, MemoryOfACallerThatMayHandleItsOwnPageFaultsIsNotPrompt) {
+  EXPECT_TRUE(Compiled({{Rule("read")}, {}}).memory_is_prompt);
+  EXPECT_FALSE(Compiled({{Rule("userfaultfd")}, {}}).memory_is_prompt);
+}
+
+TEST(SyscallFilter, NotifyingRuleIsTheFirstThatMatches) {
+  SyscallRule first = Deny("kill", EACCES, {{1, 1, 1}});
+  SyscallRule second = Deny("kill", EACCES, {{1, 2, 2}});
+  first.reason = "first";
+  second.reason = "second";
+  const SyscallFilter filter = Compiled({{Rule("kill")}, {first, second}});
+  const int kill = sandbox::SyscallNumber("kill");
+  EXPECT_EQ(sandbox::NotifyingRule(filter, NativeCall(kill, {0, 3}))->reason, "first");
+  EXPECT_EQ(sandbox::NotifyingRule(filter, NativeCall(kill, {0, 2}))->reason, "second");
+  EXPECT_EQ(sandbox::NotifyingRule(filter, NativeCall(kill, {0, 4})), nullptr);
+  EXPECT_EQ(sandbox::NotifyingRule(filter, NativeCall(kill + 1, {0, 3})), nullptr);
 }
 
 TEST(SyscallFilter, KillRuleKillsTheProcess) {
@@ -158,8 +196,8 @@ TEST(SyscallFilter, DenyRulesThatCanMeetMustAgree) {
                 "differ in their action or errno");
   const SyscallFilter filter = Compiled(
       {{Rule("kill")}, {Deny("kill", EPERM, {{0, 1, 1}}), Deny("kill", EACCES, {{0, 3, 2}})}});
-  EXPECT_EQ(Verdict(filter, "kill", {1}), "errno EPERM");
-  EXPECT_EQ(Verdict(filter, "kill", {2}), "errno EACCES");
+  EXPECT_EQ(Verdict(filter, "kill", {1}), "notify EPERM");
+  EXPECT_EQ(Verdict(filter, "kill", {2}), "notify EACCES");
   EXPECT_EQ(Verdict(filter, "kill", {4}), "allow");
 }
 
@@ -186,7 +224,7 @@ bool Holds(const std::vector<SyscallRule>& rules, const std::string& name,
 
 std::string Model(const SyscallPolicy& policy, const std::string& name,
                   const std::vector<std::uint64_t>& arguments) {
-  if (Holds(policy.deny, name, arguments)) return "errno EPERM";
+  if (Holds(policy.deny, name, arguments)) return "notify EPERM";
   return Holds(policy.allow, name, arguments) ? "allow" : "errno ENOSYS";
 }
 
@@ -267,7 +305,7 @@ SyscallPolicy SmallPolicy() {
 }
 
 TEST(SyscallFilter, KernelGivesTheSameAnswersAsTheInterpreter) {
-  const SyscallFilter filter = Compiled(SmallPolicy());
+  const SyscallFilter filter = Compiled(SmallPolicy(), DenialAnswer::kErrno);
   const auto error_of = [](long result) { return result == -1 ? errno : 0; };
   EXPECT_EQ(BehindFilter(filter, [&] { return error_of(::syscall(SYS_getpid)); }), 0);
   const int mount =
@@ -286,8 +324,8 @@ TEST(SyscallFilter, KernelGivesTheSameAnswersAsTheInterpreter) {
 #if defined(__x86_64__)
 TEST(SyscallFilter, KernelKillsTheProcessThatCallsByAnX32Number) {
   constexpr long kX32Bit = 0x40000000;
-  const int status =
-      BehindFilter(Compiled(SmallPolicy()), [] { return ::syscall(kX32Bit + SYS_getpid) > 0; });
+  const int status = BehindFilter(Compiled(SmallPolicy(), DenialAnswer::kErrno),
+                                  [] { return ::syscall(kX32Bit + SYS_getpid) > 0; });
   EXPECT_TRUE(WIFSIGNALED(status));
   EXPECT_EQ(WTERMSIG(status), SIGSYS);
 }

@@ -145,6 +145,22 @@ TEST(AuditRecord, AnOutcomeKeepsSizesAndDigestsOfTheStreams) {
   EXPECT_EQ(record["layers"][0]["state"], "enforced");
 }
 
+TEST(AuditRecord, AnOutcomeKeepsItsDenialsVisibleAndCut) {
+  Outcome outcome = SampleOutcome();
+  EXPECT_FALSE(OutcomeRecord(RecordedTicket(), outcome).contains("denials"));
+  sandbox::Denial denial;
+  denial.operation = "mount";
+  denial.object = "target=/a\nb" + std::string(3000, 'x');
+  denial.error = EPERM;
+  AddDenial(denial, outcome.denials);
+  const Json record = OutcomeRecord(RecordedTicket(), outcome);
+  ASSERT_EQ(record["denials"].size(), 1u);
+  EXPECT_EQ(record["denials"][0]["operation"], "mount");
+  const auto object = record["denials"][0]["object"].get<std::string>();
+  EXPECT_LT(object.size(), 1200u);
+  EXPECT_EQ(object.find('\n'), std::string::npos);
+}
+
 TEST(AuditRecord, AnOutcomeOfATicketWhoseInputIsGoneKeepsTheDigestThatWasApproved) {
   approval::Ticket ticket = RecordedTicket();
   const Outcome outcome = SampleOutcome();

@@ -82,5 +82,32 @@ TEST(LaunchProtocol, AttestationFailureExitAndConfigComeBackAsTheyWere) {
             EncodeAttestation(failure.attestation));
 }
 
+TEST(LaunchProtocol, DenialsComeBackAsTheyWere) {
+  sandbox::DenialReport report;
+  report.watched = true;
+  report.stopped = true;
+  report.unlisted = 7;
+  sandbox::Denial denial;
+  denial.layer = "seccomp";
+  denial.operation = "mount";
+  denial.object = std::string("target=/a\0b", 11);
+  denial.error = 1;
+  denial.place = "base.json:1";
+  denial.group = "mount";
+  denial.reason = "r";
+  denial.first_ms = 5;
+  AddDenial(denial, report);
+  const auto back = DecodeDenials(EncodeDenials(report));
+  ASSERT_TRUE(back.has_value());
+  EXPECT_EQ(EncodeDenials(*back), EncodeDenials(report));
+  EXPECT_TRUE(back->watched && back->stopped);
+  EXPECT_EQ(back->unlisted, 7u);
+  ASSERT_EQ(back->denials.size(), 1u);
+  EXPECT_TRUE(back->denials[0].SameAs(denial));
+  EXPECT_EQ(back->denials[0].group, "mount");
+  EXPECT_EQ(back->denials[0].first_ms, 5);
+  EXPECT_FALSE(DecodeDenials(EncodeDenials(report) + "x").has_value());
+}
+
 }  // namespace
 }  // namespace warder::supervisor

@@ -54,7 +54,26 @@ TEST(OutcomeJson, IsTheDocumentedForm) {
             R"("duration_ms":12,"usage":{"user_us":1000,"system_us":2000,"max_rss_kib":3000},)"
             R"("attestation":{"tier":"userns","policy":"default","layers":[{"name":"seccomp",)"
             R"("required":true,"state":"enforced","proof":"Seccomp: 2"}]},)"
-            R"("ticket_digest":"abcd","audit_sequence":7})");
+            R"("denials":null,"ticket_digest":"abcd","audit_sequence":7})");
+}
+
+TEST(OutcomeJson, DenialsAreAListOnlyWhereTheKernelWouldHaveToldOfThem) {
+  Outcome outcome = Sample();
+  outcome.denials.watched = true;
+  EXPECT_EQ(OutcomeJson(outcome)["denials"], Json::array());
+  sandbox::Denial denial;
+  denial.operation = "mount";
+  denial.error = 1;
+  AddDenial(denial, outcome.denials);
+  outcome.denials.unlisted = 2;
+  outcome.denials.stopped = true;
+  const Json json = OutcomeJson(outcome);
+  ASSERT_EQ(json["denials"].size(), 1u);
+  EXPECT_EQ(json["denials"][0]["operation"], "mount");
+  EXPECT_EQ(json["denials"][0]["rule"]["policy"], "default");
+  EXPECT_EQ(json["denials_unlisted"], 2);
+  EXPECT_EQ(json["denials_stopped"], true);
+  EXPECT_THAT(json["text"].get<std::string>(), HasSubstr("err\n\nThe cell denied:\n  mount"));
 }
 
 TEST(OutcomeJson, EachEndingHasItsOwnMembers) {

@@ -281,6 +281,7 @@ TEST(Watch, ARaceThatTheWatchLosesCancelsTheCallAndLeavesNothingRunning) {
 class LostTool : public RunningTool {
  public:
   const sandbox::Attestation& attestation() const override { return attestation_; }
+  const sandbox::DenialReport& denials() const override { return denials_; }
   asio::awaitable<absl::StatusOr<ToolExit>> Exited() override {
     co_return absl::UnavailableError("launcher: gone");
   }
@@ -290,6 +291,7 @@ class LostTool : public RunningTool {
 
  private:
   sandbox::Attestation attestation_;
+  sandbox::DenialReport denials_;
 };
 
 // A tool that nothing ends.

@@ -209,6 +209,8 @@ std::string VerdictText(std::uint32_t verdict) {
       return "allow";
     case SECCOMP_RET_KILL_PROCESS:
       return "kill";
+    case SECCOMP_RET_USER_NOTIF:
+      return "notify";
     case SECCOMP_RET_ERRNO: {
       const char* name = ::strerrorname_np(static_cast<int>(verdict & SECCOMP_RET_DATA));
       if (name != nullptr) return absl::StrFormat("errno %s", name);

@@ -33,7 +33,7 @@ std::uint32_t CombineVerdicts(std::span<const std::uint32_t> oldest_first);
 absl::StatusOr<std::uint32_t> RunFilters(std::initializer_list<BpfProgram> oldest_first,
                                          const seccomp_data& data);
 
-// "allow", "errno EPERM", "kill", or the value in hexadecimal.
+// "allow", "errno EPERM", "kill", "notify", or the value in hexadecimal.
 std::string VerdictText(std::uint32_t verdict);
 
 // A native call of number `nr`.
