@@ -69,7 +69,7 @@ constexpr char kInputWords[] =
 constexpr std::int64_t kLongestTimeoutMs = 24 * 60 * 60 * 1000;  // what `exec` has anyway
 constexpr std::size_t kOptionColumns = 28;  // the left half of --help, so that the whole fits 80
 
-// CLI11 cannot know the words that `exec` takes as they are.
+// CLI11 cannot know the words of `exec`.
 class ExecFormatter : public CLI::Formatter {
  public:
   std::string make_usage(const CLI::App* app, std::string name) const override {
@@ -281,7 +281,7 @@ void Grammar::AddAudit() {
 }
 
 void Grammar::AddPolicy() {
-  CLI::App* policy = Add(&app_, "policy", "List or show policies", nullptr);
+  CLI::App* policy = Add(&app_, "policy", "List, show or suggest policies", nullptr);
   policy->footer(kReadExitCodes);
   CLI::App* list = Add(policy, "list", "List the policies that calls can use", RunPolicyList);
   AddWorkspace(list);
@@ -296,6 +296,16 @@ void Grammar::AddPolicy() {
   AddJson(show, "Print every value as one JSON object");
   AddPlaces(show);
   show->footer(kReadExitCodes);
+
+  CLI::App* suggest = Add(policy, "suggest", "Show what would allow denials", RunPolicySuggest);
+  suggest->add_option("--call", options_.call, "Record N of the audit log")->type_name("N");
+  suggest->add_flag("--last{1}", options_.last, "The last outcome in the audit log");
+  AddJson(suggest, "Print as one JSON object");
+  AddPlaces(suggest);
+  suggest->footer(
+      "Without --call or --last reads an outcome (--json) from standard input. Prints a\n"
+      "policy for you to read, complete and save; nothing is applied.\n\n"
+      "Exit codes: 0 it covers every denial, 1 it does not, 2 and 125 as elsewhere");
 }
 
 CLI::App* Grammar::Chosen() {

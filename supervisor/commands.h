@@ -33,12 +33,13 @@ struct Options {
   std::optional<std::string> approve;
   bool json = false;
   std::optional<std::int64_t> timeout_ms;
-  std::string input = "{}";          // JSON text, "@FILE" or "-"
-  std::string tool;                  // call, preview, audit show
-  std::vector<std::string> command;  // exec
-  std::optional<int> json_fd;        // exec
-  std::string name;                  // policy show
-  std::size_t last = 0;              // audit show; 0: all
+  std::string input = "{}";           // JSON text, "@FILE" or "-"
+  std::string tool;                   // call, preview, audit show
+  std::vector<std::string> command;   // exec
+  std::optional<int> json_fd;         // exec
+  std::string name;                   // policy show
+  std::size_t last = 0;               // audit show; 0: all. policy suggest: the last call when 1
+  std::optional<std::uint64_t> call;  // policy suggest: number of an outcome's audit record
 };
 
 // Each does its work, writes to this process's stdout and stderr, and returns the exit code.
@@ -52,6 +53,7 @@ int RunAuditShow(const Options& options);
 int RunAuditVerify(const Options& options);
 int RunPolicyList(const Options& options);
 int RunPolicyShow(const Options& options);
+int RunPolicySuggest(const Options& options);
 
 // Writes "warder: MESSAGE" to stderr, made safe for a terminal. A message may have several lines.
 void Complain(std::string_view message);

@@ -19,6 +19,7 @@ namespace fs = std::filesystem;
 using nlohmann::json;
 using ::warder::testing::WarderHost;
 using ::warder::testing::WarderRun;
+using ::warder::testing::WarderSetting;
 
 constexpr char kChroot[] = "import os; os.chroot('/mnt')";
 
@@ -175,6 +176,42 @@ TEST_F(Denials, AuditLogKeepsThem) {
   EXPECT_EQ(record["denials"][0]["operation"], "chroot");
   EXPECT_EQ(record["denials"][0]["object"].get<std::string>().find('\n'), std::string::npos);
   EXPECT_EQ(record["policy"], "default");
+}
+
+TEST_F(Denials, SuggestedPolicyAllowsWhatWasDeniedAndIsNotAppliedByItself) {
+  const std::string command = Python("import ctypes; l = ctypes.CDLL(None); l.ptrace(0, 0, 0, 0)");
+  const json outcome = Outcome(command);
+  ASSERT_EQ(outcome["denials"].size(), 1u) << outcome;
+  const WarderRun last = host_.Run({"policy", "suggest", "--last"});
+  EXPECT_EQ(last.exit_code, 0) << last.err;
+  EXPECT_NE(last.err.find("nothing was applied"), std::string::npos) << last.err;
+  EXPECT_NE(last.err.find("base.json:"), std::string::npos) << last.err;
+  WarderSetting setting;
+  setting.input = outcome.dump();
+  EXPECT_EQ(host_.Run({"policy", "suggest"}, setting).out, last.out);
+  const std::string sequence = outcome["audit_sequence"].dump();
+  EXPECT_EQ(host_.Run({"policy", "suggest", "--call", sequence}).out, last.out);
+  EXPECT_EQ(host_.Run({"policy", "suggest", "--call", "1"}).exit_code, 125);
+  EXPECT_EQ(Outcome(command)["denials"].size(), 1u) << "nothing may have been applied";
+
+  host_.tree().Write("config/policies/mine.json", last.out);
+  const WarderRun run =
+      host_.Run({"call", "t", "--approve", "allow-all", "--policy", "mine", "--json"});
+  const json allowed = json::parse(run.out, nullptr, false);
+  ASSERT_TRUE(allowed.is_object()) << run.out << run.err;
+  EXPECT_EQ(allowed["denials"], json::array());
+}
+
+TEST_F(Denials, WallOfTheCellIsNeverSuggested) {
+  Outcome(Python(kChroot));
+  const WarderRun run = host_.Run({"policy", "suggest", "--last"});
+  EXPECT_EQ(run.exit_code, 1);
+  EXPECT_EQ(run.out, "");
+  EXPECT_NE(run.err.find("never suggested"), std::string::npos) << run.err;
+  const WarderRun machine = host_.Run({"policy", "suggest", "--last", "--json"});
+  const json suggestion = json::parse(machine.out, nullptr, false);
+  EXPECT_TRUE(suggestion["policy"].is_null());
+  EXPECT_EQ(suggestion["denials"][0]["advice"], "boundary");
 }
 
 #if defined(__x86_64__)
