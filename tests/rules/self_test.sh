@@ -80,6 +80,18 @@ printf '// TO%s: later\n' DO >>sandbox/a.cc
 refuses "a word of the list" "$rules/words.sh" .
 
 fresh_tree
+mkdir -p tests/attacks
+cp "$rules/../attacks/table.sh" tests/attacks
+printf 'X1 | layer | title\n  tested by attacks.Some.Test\n' >tests/attacks/kernel.cases
+printf 'TEST(Some,\n     Test) {}\n' >tests/attacks/some_test.cc
+printf '# Title\n<!-- table.sh -->\n' >tests/attacks/README.md
+refuses "a table that lacks a case" "$rules/attack_table.sh" .
+tests/attacks/table.sh --write
+accepts "the table of its cases" "$rules/attack_table.sh" .
+: >tests/attacks/some_test.cc
+refuses "a case whose test does not exist" "$rules/attack_table.sh" .
+
+fresh_tree
 refuses "a top level of other entries" "$rules/top_level.sh" .
 
 cat >"$room/child.cc" <<'CODE'
