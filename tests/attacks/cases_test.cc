@@ -194,12 +194,9 @@ class AttackGroups : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(AttackGroups, LeaveNothingBehind) { EXPECT_EQ(ResultsOf(GetParam()).damage, ""); }
 
-const std::vector<std::string> kGroups = {"filesystem", "processes", "kernel", "network",
-                                          "resources"};
-
 std::vector<NamedCase> AllCases() {
   std::vector<NamedCase> all;
-  for (const std::string& group : kGroups) {
+  for (const std::string& group : AttackGroupNames()) {
     for (AttackCase& entry : AttackGroup(group)) all.push_back({group, std::move(entry)});
   }
   return all;
@@ -208,7 +205,7 @@ std::vector<NamedCase> AllCases() {
 INSTANTIATE_TEST_SUITE_P(Cases, Attack, ::testing::ValuesIn(AllCases()), [](const auto& parameter) {
   return parameter.param.group + "_" + parameter.param.entry.id;
 });
-INSTANTIATE_TEST_SUITE_P(Cases, AttackGroups, ::testing::ValuesIn(kGroups),
+INSTANTIATE_TEST_SUITE_P(Cases, AttackGroups, ::testing::ValuesIn(AttackGroupNames()),
                          [](const auto& parameter) { return parameter.param; });
 
 std::string FaultOf(const std::string& text) {

@@ -105,9 +105,9 @@ TEST_F(Processes, FatalSignalToItselfEndsTheTool) {
 }
 
 TEST_F(Processes, SignalsToItsGroupStayInTheCall) {
-  const json outcome = scene_.Outcome("signal-group " + std::to_string(SIGINT));
+  const json outcome = scene_.Outcome("signal-group " + std::to_string(SIGTERM));
   EXPECT_EQ(outcome["ending"], "signaled");
-  EXPECT_EQ(outcome["signal"]["number"], SIGINT);
+  EXPECT_EQ(outcome["signal"]["number"], SIGTERM);
 }
 
 TEST_F(Processes, NameOfAProcessChangesNothing) {

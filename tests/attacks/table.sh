@@ -3,9 +3,10 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
 table() {
-  local group
-  for group in filesystem processes kernel network resources; do
-    [[ -e $group.cases ]] || continue
+  local file group
+  # In the order of their ids.
+  grep -m1 -HoE '^[A-Z][0-9]+' ./*.cases | sort -t: -k2 | while IFS=: read -r file _; do
+    group=$(basename "$file" .cases)
     printf '\n### %s\n\n| Id | Attack | Held by | Result |\n|---|---|---|---|\n' "${group^}"
     awk '
       function finish() {
@@ -31,7 +32,7 @@ table() {
         next
       }
       / -> / { ++probes }
-      END { finish() }' "$group.cases" | LC_ALL=C sort
+      END { finish() }' "$file" | LC_ALL=C sort
   done
 }
 if [[ ${1:-} == --write ]]; then

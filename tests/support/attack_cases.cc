@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <set>
 #include <stdexcept>
 #include <string>
 
@@ -15,6 +16,7 @@
 namespace warder::testing {
 namespace {
 
+constexpr const char* kFolder = WARDER_SOURCE_DIR "/tests/attacks";
 const std::map<std::string, Control> kControls = {{"", Control::kOutside},
                                                   {"root", Control::kRoot},
                                                   {"routed", Control::kRouted},
@@ -89,9 +91,17 @@ std::vector<AttackCase> ReadAttackCases(std::istream& stream, std::string_view f
   return cases;
 }
 
+std::vector<std::string> AttackGroupNames() {
+  std::set<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator(kFolder)) {
+    if (entry.path().extension() == ".cases") names.insert(entry.path().stem());
+  }
+  return {names.begin(), names.end()};
+}
+
 std::vector<AttackCase> AttackGroup(const std::string& group) {
   const std::string file = group + ".cases";
-  std::ifstream stream(std::filesystem::path(WARDER_SOURCE_DIR) / "tests/attacks" / file);
+  std::ifstream stream(std::filesystem::path(kFolder) / file);
   std::vector<AttackCase> cases = ReadAttackCases(stream, file);
   std::erase_if(cases, [](const AttackCase& entry) { return entry.probes.empty(); });
   return cases;

@@ -38,7 +38,9 @@ void PrintTo(const AttackCase& entry, std::ostream* out);  // its id
 // says neither what holds the attack nor why nothing does.
 std::vector<AttackCase> ReadAttackCases(std::istream& stream, std::string_view file);
 
-// Those of tests/attacks/GROUP.cases that have probes.
+// Every GROUP of tests/attacks/GROUP.cases.
+std::vector<std::string> AttackGroupNames();
+// Those of its cases that have probes.
 std::vector<AttackCase> AttackGroup(const std::string& group);
 
 }  // namespace warder::testing

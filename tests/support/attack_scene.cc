@@ -173,7 +173,7 @@ json AttackScene::Call(const json& command, const std::string& policy, int timeo
 
 std::vector<std::string> AttackScene::Confined(const std::vector<std::string>& probes,
                                                const std::string& policy) const {
-  json command = {"./attack"};
+  json command = json::array({"./attack"});
   for (const std::string& probe : probes) command.push_back(probe);
   const json outcome = Call(command, policy, 0, {});
   EXPECT_EQ(outcome.value("ending", ""), "exited") << outcome;
