@@ -7,8 +7,8 @@
 
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <nlohmann/json.hpp>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -20,9 +20,12 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
+// What can be read of a file; of a process that ends meanwhile that may be nothing.
 std::string Bytes(const fs::path& file) {
   std::ifstream stream(file, std::ios::binary);
-  return {std::istreambuf_iterator<char>(stream), {}};
+  std::ostringstream text;
+  text << stream.rdbuf();
+  return text.str();
 }
 
 class Processes : public ::testing::Test {

@@ -7,9 +7,17 @@ if ! diff <(sed '1,/^<!-- table.sh -->$/d' tests/attacks/README.md) <(tests/atta
   echo "tests/attacks/README.md: not the table of its cases: run tests/attacks/table.sh --write"
   failed=1
 fi
-while read -r folder suite name; do
-  # The formatter may break the line after the suite.
-  cat "tests/$folder"/*_test.cc 2>/dev/null | tr -d ' \n' | grep -qE "TEST(_F|_P)?\($suite,$name\)" ||
-    { echo "tests/attacks: tested by $folder.$suite.$name: there is no such test"; failed=1; }
-done < <(sed -nE 's/^ +tested by ([a-z_]+)\.([A-Za-z0-9]+)\.([A-Za-z0-9]+).*/\1 \2 \3/p' tests/attacks/*.cases | sort -u)
+# The formatter may break the line between the two names.
+tests_there() {
+  local folder
+  for folder in tests/*/; do
+    find "$folder" -maxdepth 1 -name '*_test.cc' -exec cat {} + | tr -d ' \n' | { grep -oE 'TEST(_F|_P)?\([A-Za-z0-9]+,[A-Za-z0-9]+\)' || true; } |
+      sed -E "s/.*\((.*),(.*)\)/$(basename "$folder").\1.\2/"
+  done
+}
+named=$(sed -nE 's/^ +tested by ([A-Za-z0-9_.]+).*/\1/p' tests/attacks/*.cases | sort -u)
+while read -r test; do
+  echo "tests/attacks: tested by $test: there is no such test"
+  failed=1
+done < <(comm -23 <(echo "$named") <(tests_there | sort -u) | sed '/^$/d')
 exit "$failed"

@@ -12,7 +12,7 @@
 #include <cerrno>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -198,8 +198,9 @@ std::string Rename(const Arguments&) {
 std::string FindEnvironment(const Arguments& arguments) {
   for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
     std::ifstream file(entry.path() / "environ", std::ios::binary);
-    const std::string text((std::istreambuf_iterator<char>(file)), {});
-    if (text.find(arguments.Text(0)) != std::string::npos) return "found";
+    std::ostringstream text;  // of a process that ends meanwhile it may be nothing
+    text << file.rdbuf();
+    if (text.str().find(arguments.Text(0)) != std::string::npos) return "found";
   }
   return "none";
 }
