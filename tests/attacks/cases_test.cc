@@ -98,7 +98,6 @@ bool Works(const std::string& result) {
 // mean nothing, the kernel itself answers otherwise.
 void ExpectControl(const AttackProbe& probe, const std::string& confined,
                    const std::string& unconfined) {
-  if (!Discriminates(probe.control)) return;
   const std::string what = probe.place + ": " + probe.line + ": unconfined: ";
   if (probe.control == Control::kSame) {
     EXPECT_EQ(unconfined, confined) << what;
@@ -110,8 +109,8 @@ void ExpectControl(const AttackProbe& probe, const std::string& confined,
 }
 
 // Where only the filter can tell, it must; where it answers, the cell gives that answer.
-void ExpectVerdict(const AttackProbe& probe, const std::string& confined) {
-  const std::string verdict = Verdict(ByNumber(probe.line));
+void ExpectVerdict(const AttackProbe& probe, const std::string& call, const std::string& confined) {
+  const std::string verdict = Verdict(call);
   if (verdict == "allow") {
     EXPECT_NE(probe.control, Control::kAbsent) << probe.place << ": nothing tells who answered";
   } else if (verdict == "kill") {
@@ -122,16 +121,22 @@ void ExpectVerdict(const AttackProbe& probe, const std::string& confined) {
   }
 }
 
-// What the probes of one group got, by the probe's place in its file.
+struct Tried {
+  std::string line;  // with the scene's own values
+  std::string result;
+};
+using TriedByPlace = std::map<std::string, Tried>;  // "kernel.cases:12"
+
+// What the probes of one group got.
 struct GroupRun {
-  std::map<std::string, std::string> confined, unconfined;
+  TriedByPlace confined, unconfined;
   std::string damage;
 };
 
-// Runs the probes that `chosen` takes, by `run`, and keeps their results by place.
+// Runs the probes that `chosen` takes, by `run`.
 template <typename Chosen, typename Run>
 void Collect(const std::vector<AttackCase>& cases, const AttackScene& scene, const Chosen& chosen,
-             const Run& run, std::map<std::string, std::string>& results) {
+             const Run& run, TriedByPlace& tried) {
   Words lines, places;
   for (const AttackCase& entry : cases) {
     for (const AttackProbe& probe : entry.probes) {
@@ -141,7 +146,7 @@ void Collect(const std::vector<AttackCase>& cases, const AttackScene& scene, con
     }
   }
   const Words got = lines.empty() ? Words() : run(lines);
-  for (std::size_t i = 0; i < got.size(); ++i) results[places[i]] = got[i];
+  for (std::size_t i = 0; i < got.size(); ++i) tried[places[i]] = {lines[i], got[i]};
 }
 
 GroupRun RunGroup(const std::vector<AttackCase>& cases) {
@@ -181,12 +186,12 @@ class Attack : public ::testing::TestWithParam<NamedCase> {};
 TEST_P(Attack, GetsNothingInACell) {
   const GroupRun& run = ResultsOf(GetParam().group);
   for (const AttackProbe& probe : GetParam().entry.probes) {
-    const std::string& confined = run.confined.at(probe.place);
+    const auto& [line, confined] = run.confined.at(probe.place);
     EXPECT_TRUE(std::count(probe.expected.begin(), probe.expected.end(), confined) > 0)
         << probe.place << ": " << probe.line << " -> " << confined;
-    if (IsSystemCall(probe.line)) ExpectVerdict(probe, confined);
+    if (IsSystemCall(probe.line)) ExpectVerdict(probe, line, confined);
     if (Discriminates(probe.control))
-      ExpectControl(probe, confined, run.unconfined.at(probe.place));
+      ExpectControl(probe, confined, run.unconfined.at(probe.place).result);
   }
 }
 
