@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_replace.h"
 #include "sandbox/listener.h"
 #include "supervisor/console.h"
 
@@ -86,6 +87,23 @@ Json DenialJson(const Denial& denial, const std::string& policy) {
   json["first_ms"] = denial.first_ms;
   json["count"] = denial.count;
   return json;
+}
+
+void RedactObjects(const std::vector<manifest::Variable>& environment,
+                   sandbox::DenialReport& report) {
+  constexpr std::size_t kShortestSecret = 4;
+  std::vector<const manifest::Variable*> longest_first;
+  for (const manifest::Variable& variable : environment) {
+    if (variable.value.size() >= kShortestSecret) longest_first.push_back(&variable);
+  }
+  std::sort(longest_first.begin(), longest_first.end(),
+            [](const auto* a, const auto* b) { return a->value.size() > b->value.size(); });
+  for (Denial& denial : report.denials) {
+    for (const manifest::Variable* variable : longest_first) {
+      denial.object = absl::StrReplaceAll(
+          denial.object, {{variable->value, absl::StrCat("[value of ", variable->name, "]")}});
+    }
+  }
 }
 
 }  // namespace warder::supervisor

@@ -3,8 +3,10 @@
 #define WARDER_SUPERVISOR_DENIALS_H_
 
 #include <string>
+#include <vector>
 
 #include "manifest/json.h"
+#include "manifest/prepared_call.h"
 #include "sandbox/denial.h"
 
 namespace warder::supervisor {
@@ -15,6 +17,11 @@ std::string DenialText(const sandbox::DenialReport& report);
 
 // One denial, as documented in supervisor/README.md. `policy` is the name of the call's policy.
 manifest::Json DenialJson(const sandbox::Denial& denial, const std::string& policy);
+
+// Takes the values of `environment` out of the objects, for what is stored: a tool can pass a
+// secret as a path. Values below 4 bytes stay: they are no secrets, and part of every other word.
+void RedactObjects(const std::vector<manifest::Variable>& environment,
+                   sandbox::DenialReport& report);
 
 }  // namespace warder::supervisor
 

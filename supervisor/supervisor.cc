@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "absl/strings/str_format.h"
+#include "supervisor/denials.h"
 #include "supervisor/resolve.h"
 
 namespace warder::supervisor {
@@ -140,6 +141,7 @@ asio::awaitable<absl::StatusOr<CallResult>> Supervisor::Run(ApprovedCall approve
     CouldNotStart failure{"open the streams", EMFILE, std::string(streams.status().message())};
     co_return Record(ticket, NewOutcome(ticket, std::move(failure)));
   }
+  const std::vector<manifest::Variable> environment = approved.call().environment;
   CapturePipes pipes = *std::move(streams);
   ChildStdio child = std::move(pipes.child);
   auto launched = co_await parts_.launcher->Launch(std::move(approved), std::move(child));
@@ -165,7 +167,12 @@ asio::awaitable<absl::StatusOr<CallResult>> Supervisor::Run(ApprovedCall approve
   // the truth.
   if (!watched.ok()) co_return watched.status();
   TakeWatched(*std::move(watched), &outcome);
-  co_return Record(ticket, std::move(outcome));
+  // The caller gets the objects as they are, the log without what may be a secret.
+  sandbox::DenialReport denials = outcome.denials;
+  RedactObjects(environment, outcome.denials);
+  CallResult result = Record(ticket, std::move(outcome));
+  result.outcome.denials = std::move(denials);
+  co_return result;
 }
 
 CallResult Supervisor::Record(const Ticket& ticket, Outcome outcome) {

@@ -168,13 +168,17 @@ TEST_F(Denials, TextOfTheResultEndsWithThem) {
 }
 
 TEST_F(Denials, AuditLogKeepsThem) {
-  Outcome(Python("import os; os.chroot('/m\\nx')"));
+  host_.tree().Write("workspace/program.py", "import os; os.chroot('/m\\n' + os.environ['TOKEN'])");
+  host_.Declare(WarderHost::Tool("t", R"(["/usr/bin/python3", "program.py"])",
+                                 R"(, "env": {"TOKEN": "hunter22"})"));
+  const WarderRun call = host_.Run({"call", "t", "--approve", "allow-all"});
+  EXPECT_NE(call.err.find("hunter22"), std::string::npos) << "the caller gets what was said";
   const WarderRun log = host_.Run({"audit", "show", "--json", "--last", "1"});
   const json record = json::parse(log.out, nullptr, false);
   ASSERT_TRUE(record.is_object()) << log.out << log.err;
   ASSERT_EQ(record["denials"].size(), 1u) << record;
   EXPECT_EQ(record["denials"][0]["operation"], "chroot");
-  EXPECT_EQ(record["denials"][0]["object"].get<std::string>().find('\n'), std::string::npos);
+  EXPECT_EQ(record["denials"][0]["object"], "path=/m\\n[value of TOKEN]");
   EXPECT_EQ(record["policy"], "default");
 }
 

@@ -62,6 +62,20 @@ TEST(DenialText, LongListIsCutAndSaysSo) {
   EXPECT_THAT(DenialText(report), HasSubstr("\n  and 11 other kinds of operation"));
 }
 
+TEST(RedactObjects, ValuesOfTheEnvironmentAreReplacedTheLongestFirst) {
+  sandbox::DenialReport report = OneMount();
+  report.denials[0].object = "target=/a/hunter22/hunter2/x, source=C";
+  manifest::Variable one, two, three;
+  one.name = "ONE";
+  one.value = "hunter2";
+  two.name = "TWO";
+  two.value = "hunter22";
+  three.name = "LANG";
+  three.value = "C";
+  RedactObjects({one, two, three}, report);
+  EXPECT_EQ(report.denials[0].object, "target=/a/[value of TWO]/[value of ONE]/x, source=C");
+}
+
 TEST(DenialJson, HasEveryMember) {
   EXPECT_EQ(
       manifest::WriteJson(DenialJson(OneMount().denials[0], "default")),
