@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "approval/preview.h"
+#include "sandbox/mounts.h"
 
 namespace warder::approval {
 namespace {
@@ -77,6 +78,8 @@ std::string LimitSentence(const sandbox::Policy& policy) {
       Limit("open files", limits.open_files, ""),
       Limit("size of one file", limits.file_bytes, " bytes"),
       Limit("each private directory", limits.disk_bytes, " bytes"),
+      Limit("files in each", limits.disk_inodes ? limits.disk_inodes : sandbox::kTmpfsInodes, ""),
+      Limit("output in all", limits.output_bytes, " bytes"),
       Limit("kept standard output", limits.stdout_bytes, " bytes"),
       Limit("kept standard error", limits.stderr_bytes, " bytes"),
   };

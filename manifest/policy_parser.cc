@@ -193,6 +193,8 @@ const std::vector<LimitField>& LimitFields() {
        1 << 20},  // the three standard ones and a loader's; nr_open's default
       {"file_bytes", &Limits::file_bytes, 0, 64 * kTiB},
       {"disk_bytes", &Limits::disk_bytes, 64 * kKiB, kTiB},
+      {"disk_inodes", &Limits::disk_inodes, 16, 1 << 24},
+      {"output_bytes", &Limits::output_bytes, 1, kTiB},
       {"stdout_bytes", &Limits::stdout_bytes, 0, kGiB},  // kept in memory
       {"stderr_bytes", &Limits::stderr_bytes, 0, kGiB},
   };

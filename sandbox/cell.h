@@ -10,6 +10,7 @@
 
 #include "absl/status/statusor.h"
 #include "sandbox/attestation.h"
+#include "sandbox/cgroup.h"
 #include "sandbox/plan.h"
 #include "sandbox/spawn.h"
 
@@ -43,6 +44,8 @@ class Cell {
   // The tool is a child of ours, not of init: its wait status comes from the kernel.
   ChildProcess& tool() { return tool_; }
   ChildProcess& init() { return init_; }
+  // nullptr when the cell has none.
+  CellCgroup* cgroup() { return cgroup_.has_value() ? &*cgroup_ : nullptr; }
 
  private:
   explicit Cell(const CellRequest& request) : request_(request) {}
@@ -52,6 +55,9 @@ class Cell {
   std::optional<SetupFailure> CloneTool(const ProgramRequest& program);
   std::optional<SetupFailure> AdoptTool();
   std::optional<SetupFailure> FetchListener();
+  std::optional<SetupFailure> MakeCgroup();
+  std::optional<SetupFailure> EnterCgroup();
+  int Birth() const { return cgroup_.has_value() ? cgroup_->birth() : -1; }
   // Reads one report of a child; anything but `expected` is a failure.
   std::optional<SetupFailure> AwaitReport(const StepList& steps, int report_fd,
                                           std::int32_t expected, std::uint32_t* pid = nullptr);
@@ -60,7 +66,9 @@ class Cell {
   StepList init_steps_, tool_steps_;
   std::vector<PathRule> rules_;
   CellNamespaces namespaces_;
-  // Destroyed in reverse order: the tool first, because an unreaped tool keeps init from ending.
+  // Destroyed in reverse order: the tool first, because an unreaped tool keeps init from ending,
+  // and the group last, when nothing is in it.
+  std::optional<CellCgroup> cgroup_;
   ChildProcess init_;
   ChildProcess tool_;
   ChildProcess builder_;

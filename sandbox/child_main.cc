@@ -312,6 +312,8 @@ long RunIdentityStep(const Step& step, int fd) {
   switch (step.kind) {
     case StepKind::kJoinNamespace:
       return syscall(SYS_setns, fd, step.value);
+    case StepKind::kNewNamespace:
+      return syscall(SYS_unshare, step.value);
     case StepKind::kSetGroup:
       return syscall(SYS_setresgid, step.value, step.value, step.value);
     case StepKind::kClearGroups:

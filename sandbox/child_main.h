@@ -22,6 +22,7 @@ enum class StepKind : std::uint32_t {
   kCloseUnused,      // close the plan's `unused` descriptors
   kReadGo,           // read one byte from fd; end of file means that the launcher is gone
   kJoinNamespace,    // setns(fd, value)
+  kNewNamespace,     // unshare(value)
   kCloneSibling,     // clone a child of our parent, which goes on with the next step; we report its
                      // pid and end
   kSetGroup,         // setresgid(value)

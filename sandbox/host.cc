@@ -122,22 +122,26 @@ unsigned ListenerFlags() {
   return FilterFlagsKnown(kBest) ? kBest : SECCOMP_FILTER_FLAG_NEW_LISTENER;
 }
 
+// The kernel's own struct sigaction for rt_sigaction; glibc's wrapper hides the signals 32 and 33,
+// which its posix_spawn leaves ignored.
+struct KernelSigaction {
+  void (*handler)(int);
+  unsigned long flags;
+  void (*restorer)();
+  unsigned long mask;
+};
+constexpr int kLastSignal = 64;
+
 }  // namespace
 
-void NormaliseSignals() {
-  // The kernel's structure, because the C library hides two signals: handler, flags, restorer,
-  // mask.
-  const unsigned long reset[4] = {};
-  for (int number = 1; number <= 64; ++number) {
-    syscall(SYS_rt_sigaction, number, reset, nullptr, sizeof reset[3]);  // SIGKILL, SIGSTOP: EINVAL
+void ResetSignals() {
+  const KernelSigaction standard = {SIG_DFL, 0, nullptr, 0};
+  for (int signal = 1; signal <= kLastSignal; ++signal) {
+    // SIGKILL and SIGSTOP refuse, and always have their default.
+    syscall(SYS_rt_sigaction, signal, &standard, nullptr, sizeof standard.mask);
   }
-  struct sigaction caught = {};
-  caught.sa_handler = [](int) {};
-  caught.sa_flags = SA_RESTART;
-  for (const int number : {SIGPIPE, SIGXFSZ}) sigaction(number, &caught, nullptr);
-  sigset_t none;
-  sigemptyset(&none);
-  sigprocmask(SIG_SETMASK, &none, nullptr);
+  // Handlers, not SIG_IGN: exec and CLONE_CLEAR_SIGHAND turn them back to the default.
+  for (const int caught : {SIGPIPE, SIGXFSZ}) signal(caught, [](int) {});
 }
 
 absl::StatusOr<Host> EnterLauncher() {

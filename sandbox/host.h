@@ -26,16 +26,16 @@ struct Host {
   unsigned listener_flags = 0;
 };
 
+// Gives every signal its default, and catches the two that would end a launcher that writes to
+// nobody (SIGPIPE) or too much (SIGXFSZ). Whatever were ignored here would be ignored in every
+// cell.
+void ResetSignals();
+
 // Makes this process a launcher: an own mount namespace without propagation and, for an ordinary
 // user, an own user namespace in which it has the capabilities to build cells; session of its own,
 // death with its parent, the reserved descriptors. Call once, in a single-threaded process. Errors:
 // kFailedPrecondition, with the layer, the kernel's or the sysctl's word on it and the remedy.
 absl::StatusOr<Host> EnterLauncher();
-
-// Undoes what the starter of this process ignored or blocked. SIGPIPE and SIGXFSZ get a handler
-// that does nothing: a clone keeps what is ignored, and resets what is handled
-// (CLONE_CLEAR_SIGHAND).
-void NormaliseSignals();
 
 // A range of user ids for the tools of a privileged launcher. Nobody else may own them.
 struct UidRange {

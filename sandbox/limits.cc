@@ -11,6 +11,9 @@ constexpr rlim64_t kLockedBytes = 8u << 20;
 constexpr rlim64_t kQueueBytes = 819200;
 // The hard CPU limit comes this much after SIGXCPU: SIGKILL, for a program that ignores the first.
 constexpr rlim64_t kCpuGraceSeconds = 1;
+// The kernel looks at RLIMIT_NPROC, which counts init and what is just being made, before it asks
+// the control group. The group is to refuse first: only it counts what it refused.
+constexpr rlim64_t kProcessSlack = 8;
 
 ResourceLimit Same(int resource, const char* name, rlim64_t value) {
   return {resource, name, {value, value}};
@@ -18,7 +21,7 @@ ResourceLimit Same(int resource, const char* name, rlim64_t value) {
 
 }  // namespace
 
-std::vector<ResourceLimit> ResourceLimits(const Limits& limits) {
+std::vector<ResourceLimit> ResourceLimits(const Limits& limits, bool cgroup) {
   std::vector<ResourceLimit> list = {
       Same(RLIMIT_CORE, "Max core file size", kCoreBytes),
       Same(RLIMIT_MEMLOCK, "Max locked memory", kLockedBytes),
@@ -28,11 +31,12 @@ std::vector<ResourceLimit> ResourceLimits(const Limits& limits) {
     const rlim64_t seconds = (*limits.cpu_ms + 999) / 1000;
     list.push_back({RLIMIT_CPU, "Max cpu time", {seconds, seconds + kCpuGraceSeconds}});
   }
-  if (limits.memory_bytes.has_value()) {
+  if (limits.memory_bytes.has_value() && !cgroup) {
     list.push_back(Same(RLIMIT_DATA, "Max data size", *limits.memory_bytes));
   }
   if (limits.processes.has_value()) {
-    list.push_back(Same(RLIMIT_NPROC, "Max processes", *limits.processes));
+    list.push_back(
+        Same(RLIMIT_NPROC, "Max processes", *limits.processes + (cgroup ? kProcessSlack : 0)));
   }
   if (limits.open_files.has_value()) {
     list.push_back(Same(RLIMIT_NOFILE, "Max open files", *limits.open_files));

@@ -18,8 +18,10 @@ struct ResourceLimit {
 };
 
 // The limits that a tool gets: those of the policy, plus no core files and little locked memory.
-// The same list is set by the plan and read back by the proof.
-std::vector<ResourceLimit> ResourceLimits(const Limits& limits);
+// With `cgroup` a control group bounds memory and processes: no limit of each process on memory
+// then, and one on processes that the group's comes before. The same list is set by the plan and
+// read back by the proof.
+std::vector<ResourceLimit> ResourceLimits(const Limits& limits, bool cgroup);
 
 }  // namespace warder::sandbox
 

@@ -82,7 +82,8 @@ void MountStepper::Mount(const std::string& target, const char* type, unsigned l
 void MountStepper::Tmpfs(const std::string& target, std::uint64_t bytes, const char* mode,
                          unsigned long flags) {
   Mount(target, "tmpfs", MS_NOSUID | MS_NODEV | flags,
-        absl::StrFormat("size=%u,nr_inodes=%d,mode=%s", bytes, kTmpfsInodes, mode));
+        absl::StrFormat("size=%u,nr_inodes=%u,mode=%s", bytes,
+                        request_.policy->limits.disk_inodes.value_or(kTmpfsInodes), mode));
 }
 
 void MountStepper::Link(const std::string& target, const std::string& text) {
@@ -113,7 +114,7 @@ void MountStepper::Place(UniqueFd tree, const std::string& target) {
 void MountStepper::BeginRoot() {
   steps_.Add(StepKind::kMakePrivate, "/");
   const MountArguments* arguments = steps_.KeepValue(
-      MountArguments{"tmpfs", steps_.Keep(absl::StrFormat("size=%u,nr_inodes=%d,mode=0755",
+      MountArguments{"tmpfs", steps_.Keep(absl::StrFormat("size=%u,nr_inodes=%u,mode=0755",
                                                           kFixedTmpfsBytes, kTmpfsInodes))});
   Step& mount = steps_.Add(StepKind::kMount, "tmpfs as the new root");
   mount.text = "tmpfs";

@@ -21,8 +21,9 @@ inline constexpr char kCellUser[] = "tool";
 // Where the copies of pinned files are staged; a private tmpfs for as long as it takes to place
 // them.
 inline constexpr char kPinDirectory[] = "/run/pinned";
-// Files and directories of one private tmpfs, so that empty files cannot eat the kernel's memory.
-inline constexpr int kTmpfsInodes = 65536;
+// Files and directories of one private tmpfs unless the policy says otherwise, so that empty files
+// cannot eat the kernel's memory.
+inline constexpr std::uint64_t kTmpfsInodes = 65536;
 
 // The workspace as it was shown: mounted only if the path still leads to this directory.
 struct WorkspaceSource {

@@ -156,9 +156,20 @@ absl::Status CheckEssentialCalls(const Policy& policy) {
 
 }  // namespace
 
+bool HasCgroupLimits(const CellRequest& request) {
+  const Limits& limits = request.policy->limits;
+  return request.cgroups != nullptr && request.cgroups->limits() &&
+         (limits.memory_bytes.has_value() || limits.processes.has_value());
+}
+
+bool HasCgroup(const CellRequest& request) {
+  return HasCgroupLimits(request) ||
+         (request.cgroups != nullptr && request.cgroups->unified.fd.ok() &&
+          request.policy->limits.cpu_ms.has_value());
+}
+
 std::uint64_t CellCloneFlags(const Policy& policy) {
-  std::uint64_t flags =
-      CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNS | CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWCGROUP;
+  std::uint64_t flags = CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNS | CLONE_NEWIPC | CLONE_NEWUTS;
   if (policy.network == NetworkMode::kNone) flags |= CLONE_NEWNET;
   return flags;
 }
@@ -208,6 +219,7 @@ absl::Status PlanTool(const CellRequest& request, const ProgramRequest& program,
     steps.Add(StepKind::kDeathSignal);  // a clone does not inherit it
     steps.Add(StepKind::kReadGo).fd = kGoFd;
   }
+  steps.Add(StepKind::kNewNamespace, "cgroup").value = CLONE_NEWCGROUP;
   AddIdentity(request, steps);
   steps.Add(StepKind::kNewSession);
   steps.Add(StepKind::kSetUmask).value = 022;
@@ -215,7 +227,8 @@ absl::Status PlanTool(const CellRequest& request, const ProgramRequest& program,
   if (!program.files.empty()) AddProgram(program, steps);
   for (int i = 0; i < 3; ++i) AddDuplicate(steps, program.stdio[static_cast<std::size_t>(i)], i, 0);
   AddLandlock(request, rules, steps);
-  for (const ResourceLimit& limit : ResourceLimits(request.policy->limits)) {
+  for (const ResourceLimit& limit :
+       ResourceLimits(request.policy->limits, HasCgroupLimits(request))) {
     const rlimit64* value = steps.KeepValue(limit.value);
     Step& step = steps.Add(StepKind::kSetLimit, limit.name);
     step.value = static_cast<std::uint64_t>(limit.resource);

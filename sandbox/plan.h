@@ -10,6 +10,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "sandbox/cgroup_host.h"
 #include "sandbox/host.h"
 #include "sandbox/mounts.h"
 #include "sandbox/policy.h"
@@ -23,6 +24,7 @@ struct CellRequest {
   const Policy* policy = nullptr;
   const SyscallFilter* filter = nullptr;
   const Host* host = nullptr;
+  const CgroupHost* cgroups = nullptr;  // nullptr: no control groups are to be used
   std::optional<WorkspaceSource> workspace;
   uid_t uid = 0;  // of the tool, in the host; never 0
   gid_t gid = 0;
@@ -56,8 +58,13 @@ struct CellNamespaces {
                                // the right to join the others
 };
 
+// Whether a control group keeps the cell's memory and processes within the policy's limits.
+bool HasCgroupLimits(const CellRequest& request);
+// Whether the cell gets a group at all: for those limits, or to count its processor time.
+bool HasCgroup(const CellRequest& request);
+
 // The clone3 flags for the cell's init: every namespace, but the network's only when the policy
-// isolates it.
+// isolates it, and the control groups', which the tool makes once it is in its group.
 std::uint64_t CellCloneFlags(const Policy& policy);
 
 // Steps of pid 1. `rules` gets what Landlock must allow for the view that was built.

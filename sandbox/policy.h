@@ -91,14 +91,20 @@ struct SyscallPolicy {
 // milliseconds.
 struct Limits {
   std::optional<std::uint64_t> wall_ms;  // upper bound on a tool's own timeout
-  std::optional<std::uint64_t> cpu_ms;   // RLIMIT_CPU, rounded up to seconds
-  std::optional<std::uint64_t>
-      memory_bytes;  // RLIMIT_AS-free: RLIMIT_DATA here, a cgroup where there is one
-  std::optional<std::uint64_t> processes;   // RLIMIT_NPROC
+  // Of the whole cell where there is a v2 control group; of each process everywhere (RLIMIT_CPU,
+  // rounded up to seconds).
+  std::optional<std::uint64_t> cpu_ms;
+  // Of the whole cell, what it writes to its private directories included, where there is a control
+  // group; otherwise the private memory of each process (RLIMIT_DATA).
+  std::optional<std::uint64_t> memory_bytes;
+  // Of the whole cell where there is a control group; otherwise RLIMIT_NPROC, which counts init.
+  std::optional<std::uint64_t> processes;
   std::optional<std::uint64_t> open_files;  // RLIMIT_NOFILE
   std::optional<std::uint64_t> file_bytes;  // RLIMIT_FSIZE
   std::optional<std::uint64_t>
       disk_bytes;  // size of each private tmpfs (/tmp, home, /dev/shm, overlay)
+  std::optional<std::uint64_t> disk_inodes;   // files in each of them; kTmpfsInodes when absent
+  std::optional<std::uint64_t> output_bytes;  // of both streams; more ends the call
   std::optional<std::uint64_t> stdout_bytes;  // captured; more is counted, not kept
   std::optional<std::uint64_t> stderr_bytes;
 };

@@ -135,11 +135,11 @@ std::string SpellLimit(rlim64_t value) {
   return value == RLIM64_INFINITY ? "unlimited" : absl::StrFormat("%u", value);
 }
 
-Layer LimitsLayer(pid_t pid, const Limits& limits) {
+Layer LimitsLayer(pid_t pid, const Limits& limits, bool cgroup) {
   const std::string table = ReadProc(pid, "limits");
   std::string wrong;
   int proven = 0;
-  for (const ResourceLimit& limit : ResourceLimits(limits)) {
+  for (const ResourceLimit& limit : ResourceLimits(limits, cgroup)) {
     std::istringstream row(Field(table, limit.name));
     std::string soft, hard;
     row >> soft >> hard;
@@ -152,13 +152,20 @@ Layer LimitsLayer(pid_t pid, const Limits& limits) {
                wrong.empty() ? absl::StrFormat("%d read back", proven) : "not as set: " + wrong);
 }
 
-Layer ControlGroupLayer(const Policy& policy) {
+Layer ControlGroupLayer(pid_t pid, const CellRequest& request, const CellCgroup* group) {
+  const Policy& policy = *request.policy;
   if (!policy.limits.memory_bytes.has_value() && !policy.limits.processes.has_value()) {
     return NotRequired("control group", "policy sets no memory or process limit");
   }
-  Layer layer =
-      Judge("control group", false,
-            "no control group back end: memory and processes are bounded by resource limits only");
+  if (HasCgroupLimits(request)) {
+    const auto proof =
+        group == nullptr ? absl::InternalError("the cell has none") : group->Prove(pid);
+    return Judge("control group", proof.ok(),
+                 proof.ok() ? *proof : std::string(proof.status().message()));
+  }
+  const std::string why = request.cgroups == nullptr ? "not looked for" : request.cgroups->missing;
+  Layer layer = Judge("control group", false,
+                      "resource limits hold for each process, nothing for the whole cell: " + why);
   if (policy.without_cgroup == OnMissing::kDegrade) layer.state = LayerState::kDegraded;
   return layer;
 }
@@ -196,7 +203,7 @@ Layer SessionLayer(pid_t pid) {
 
 }  // namespace
 
-Attestation ProveTool(pid_t pid, const CellRequest& request) {
+Attestation ProveTool(pid_t pid, const CellRequest& request, const CellCgroup* group) {
   Attestation attestation;
   attestation.tier = request.host->tier;
   attestation.policy = request.policy->name;
@@ -216,8 +223,8 @@ Attestation ProveTool(pid_t pid, const CellRequest& request) {
                          "NoNewPrivs " + Field(status, "NoNewPrivs:")));
   layers.push_back(SeccompLayer(status));
   layers.push_back(LandlockLayer(*request.host));
-  layers.push_back(LimitsLayer(pid, request.policy->limits));
-  layers.push_back(ControlGroupLayer(*request.policy));
+  layers.push_back(LimitsLayer(pid, request.policy->limits, HasCgroupLimits(request)));
+  layers.push_back(ControlGroupLayer(pid, request, group));
   layers.push_back(DescriptorLayer(pid));
   layers.push_back(SessionLayer(pid));
   return attestation;

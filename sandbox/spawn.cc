@@ -86,7 +86,8 @@ absl::StatusOr<ProcessExit> ChildProcess::Wait() {
 }
 
 absl::StatusOr<ChildProcess> CloneChild(const StepList& steps, std::uint64_t flags,
-                                        const char* const* argv, const char* const* envp) {
+                                        const char* const* argv, const char* const* envp,
+                                        int cgroup) {
   const std::vector<DescriptorRange> unused = UnusedDescriptors(steps);
   ChildPlan plan = steps.Plan();
   plan.unused = unused.data();
@@ -98,6 +99,10 @@ absl::StatusOr<ChildProcess> CloneChild(const StepList& steps, std::uint64_t fla
   arguments.flags = flags | CLONE_PIDFD | CLONE_CLEAR_SIGHAND;
   arguments.pidfd = reinterpret_cast<std::uint64_t>(&pidfd);
   arguments.exit_signal = SIGCHLD;
+  if (cgroup >= 0) {
+    arguments.flags |= CLONE_INTO_CGROUP;
+    arguments.cgroup = static_cast<std::uint64_t>(cgroup);
+  }
   sigset_t all;
   sigset_t before;
   sigfillset(&all);

@@ -46,12 +46,13 @@ class ChildProcess {
 };
 
 // clone3 with `flags` and CLONE_CLEAR_SIGHAND, all signals blocked in the child, which runs
-// `steps`. `argv` and `envp` end with nullptr and are used by kExec. Call from a single-threaded
-// process. Errors: kResourceExhausted (EAGAIN, ENOMEM, ENOSPC), kFailedPrecondition (EPERM:
-// namespaces are refused), kInternal.
+// `steps`. `argv` and `envp` end with nullptr and are used by kExec. `cgroup`, when not -1, is the
+// v2 control group that it is born in. Call from a single-threaded process. Errors:
+// kResourceExhausted (EAGAIN, ENOMEM, ENOSPC), kFailedPrecondition (EPERM: namespaces are refused),
+// kInternal.
 absl::StatusOr<ChildProcess> CloneChild(const StepList& steps, std::uint64_t flags,
                                         const char* const* argv = nullptr,
-                                        const char* const* envp = nullptr);
+                                        const char* const* envp = nullptr, int cgroup = -1);
 
 }  // namespace warder::sandbox
 

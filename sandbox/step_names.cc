@@ -10,6 +10,8 @@ const char* StepName(StepKind kind) {
       return "wait-for-launcher";
     case StepKind::kJoinNamespace:
       return "join-namespace";
+    case StepKind::kNewNamespace:
+      return "new-namespace";
     case StepKind::kCloneSibling:
       return "clone-tool";
     case StepKind::kSetGroup:

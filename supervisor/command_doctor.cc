@@ -44,8 +44,10 @@ constexpr Fix kFixes[] = {
      "parameter"},
     {"seccomp", "use a kernel with CONFIG_SECCOMP_FILTER=y"},
     {"control group",
-     "the policy refuses hosts where only resource limits hold memory and processes; where that is "
-     "enough, let it say `without_cgroup`: degrade"},
+     "run as root, or in a systemd unit with Delegate=yes (`systemd-run --user --scope -p "
+     "Delegate=yes warder ...`), or name a delegated v2 group as `cgroup_parent` in config.json; "
+     "where limits of each process are enough, let a policy of your own say `on_missing_cgroup`: "
+     "degrade"},
     {"file view", "in a container, allow mount(2) and pivot_root(2) to a user namespace"},
 };
 
@@ -194,7 +196,9 @@ std::string ToText(const Examination& found, int columns) {
   text += places.Render(columns) + "\n";
   Table layers({"LAYER", "STATE", "PROOF"});
   for (const Layer& layer : found.layers) {
-    layers.Add({layer.name, sandbox::LayerStateName(layer.state), layer.proof});
+    const bool weaker = layer.state == LayerState::kDegraded;
+    layers.Add({layer.name, sandbox::LayerStateName(layer.state),
+                weaker ? layer.proof + " -> " + RemedyFor(layer) : layer.proof});
   }
   if (!found.layers.empty()) text += layers.Render(columns) + "\n";
   for (const std::string& problem : found.problems) text += "problem: " + SafeLine(problem) + "\n";

@@ -172,6 +172,7 @@ std::string EncodeExit(const ToolExit& exit) {
   out.Signed(exit.usage.user_us);
   out.Signed(exit.usage.system_us);
   out.Signed(exit.usage.max_rss_kib);
+  out.Number(static_cast<std::uint64_t>(exit.limit));
   return out.Take();
 }
 
@@ -183,6 +184,9 @@ std::optional<ToolExit> DecodeExit(std::string_view body) {
   exit.usage.user_us = in.Signed();
   exit.usage.system_us = in.Signed();
   exit.usage.max_rss_kib = in.Signed();
+  const std::uint64_t limit = in.Number();
+  if (limit > static_cast<std::uint64_t>(LimitHit::kProcesses)) return std::nullopt;
+  exit.limit = static_cast<LimitHit>(limit);
   return IfComplete(in, std::move(exit));
 }
 

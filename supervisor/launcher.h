@@ -24,10 +24,14 @@ struct ChildStdio {
   sandbox::UniqueFd in, out, err;
 };
 
+// The limit of the cell that ended the tool, or made it fail, by the kernel's own counters.
+enum class LimitHit : std::uint8_t { kNone, kMemory, kCpu, kProcesses };
+
 struct ToolExit {
   bool signaled = false;
   int status = 0;  // exit code or signal
   Usage usage;
+  LimitHit limit = LimitHit::kNone;
 };
 
 // A tool that was started. Destroying it kills the cell.

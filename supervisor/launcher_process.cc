@@ -6,7 +6,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <map>
 #include <memory>
@@ -17,11 +19,13 @@
 
 #include "absl/strings/str_format.h"
 #include "sandbox/cell.h"
+#include "sandbox/cgroup_host.h"
 #include "sandbox/host.h"
 #include "sandbox/listener.h"
 #include "supervisor/launch_protocol.h"
 #include "supervisor/launcher.h"
 #include "supervisor/launcher_settings.h"
+#include "supervisor/limit_watch.h"
 #include "supervisor/policy_store.h"
 
 namespace warder::supervisor {
@@ -33,12 +37,15 @@ constexpr int kSocketFd = 3;
 // Calls of one launcher at the same time. Each takes about 24 descriptors; the limit keeps below
 // the usual 1024.
 constexpr std::size_t kMaxCalls = 32;
+// poll(2) counts milliseconds in an int; waking once a day costs nothing.
+constexpr std::int64_t kLongestPollMs = 24LL * 3600 * 1000;
 
 struct Call {
   std::shared_ptr<const CompiledPolicy> policy;
   std::optional<sandbox::UidLease> uid;
   std::unique_ptr<sandbox::Cell> cell;
   std::optional<sandbox::Listener> listener;
+  std::optional<LimitWatch> limits;  // from the start of the program on
   bool tool_gone = false, cell_gone = false, kill_asked = false;
 };
 
@@ -53,8 +60,9 @@ LaunchFailure Refuse(approval::RefusalCode code, std::string step, std::string d
 // A step that fails because this kernel or host lacks a layer is a refusal; so is a file that is
 // not what was shown.
 LaunchFailure FromSetup(const sandbox::SetupFailure& setup) {
-  static constexpr const char* kLayerSteps[] = {"clone",    "id-map",  "landlock-ruleset",
-                                                "landlock", "seccomp", "no-new-privileges"};
+  static constexpr const char* kLayerSteps[] = {"clone",        "id-map",  "landlock-ruleset",
+                                                "landlock",     "seccomp", "no-new-privileges",
+                                                "control-group"};
   LaunchFailure failure;
   failure.could_not_start = {setup.step, setup.error, setup.detail};
   if (setup.error == ESTALE) {
@@ -68,11 +76,12 @@ LaunchFailure FromSetup(const sandbox::SetupFailure& setup) {
 class LauncherServer {
  public:
   LauncherServer(manifest::Config config, PolicyStore policies, sandbox::Host host,
-                 LauncherSettings settings)
+                 sandbox::CgroupHost cgroups, sandbox::UidRange uids)
       : config_(std::move(config)),
         policies_(std::move(policies)),
         host_(std::move(host)),
-        settings_(settings) {
+        cgroups_(std::move(cgroups)),
+        uids_(uids) {
     policies_.AnswerDenials(host_.listener_flags != 0 ? sandbox::DenialAnswer::kNotify
                                                       : sandbox::DenialAnswer::kErrno);
   }
@@ -89,12 +98,14 @@ class LauncherServer {
   absl::Status TakeUid(Call& call, sandbox::CellRequest& request);
   void Probe(std::uint64_t id);
   void Reap(std::uint64_t id, Call& call);
+  int EnforceLimits();
   void Kill(std::uint64_t id);
 
   manifest::Config config_;
   PolicyStore policies_;
   sandbox::Host host_;
-  LauncherSettings settings_;
+  sandbox::CgroupHost cgroups_;
+  sandbox::UidRange uids_;
   std::map<std::uint64_t, Call> calls_;
   bool serving_ = true;
 };
@@ -113,7 +124,7 @@ absl::Status LauncherServer::TakeUid(Call& call, sandbox::CellRequest& request) 
   if (host_.tier != sandbox::Tier::kRoot) return absl::OkStatus();
   mkdir(config_.runtime_dir.c_str(),
         0700);  // the lock file's open says what is wrong when this fails
-  auto lease = sandbox::UidLease::Take(config_.runtime_dir + "/uids", settings_.uids);
+  auto lease = sandbox::UidLease::Take(config_.runtime_dir + "/uids", uids_);
   if (!lease.ok()) return lease.status();
   request.uid = lease->uid();
   request.gid = lease->uid();
@@ -161,6 +172,7 @@ std::optional<LaunchFailure> LauncherServer::StartCell(const LaunchRequest& requ
   cell_request.policy = &policy;
   cell_request.filter = &call.policy->filter;
   cell_request.host = &host_;
+  cell_request.cgroups = &cgroups_;
   if (!request.workspace_path.empty()) {
     cell_request.workspace = sandbox::WorkspaceSource{
         request.workspace_path, request.workspace_device, request.workspace_inode};
@@ -219,6 +231,8 @@ std::optional<LaunchFailure> LauncherServer::Launch(Message message) {
     return failure;
   }
   call.listener.emplace(call.cell->TakeListener(), call.policy->filter);
+  call.limits.emplace(call.cell->cgroup(), call.policy->policy.confinement.limits,
+                      LimitWatch::Clock::now());
   calls_.emplace(id, std::move(call));
   Reply(MessageKind::kStarted, id, EncodeAttestation(attestation));
   return std::nullopt;
@@ -264,16 +278,9 @@ void LauncherServer::Reap(std::uint64_t id, Call& call) {
   if (!call.tool_gone && ended(call.cell->tool())) {
     call.tool_gone = true;
     const auto end = call.cell->tool().Wait();
-    ToolExit exit;
-    if (end.ok()) {
-      const rusage& usage = end->usage;
-      exit.signaled = end->signaled;
-      exit.status = end->status;
-      exit.usage.user_us = usage.ru_utime.tv_sec * 1'000'000 + usage.ru_utime.tv_usec;
-      exit.usage.system_us = usage.ru_stime.tv_sec * 1'000'000 + usage.ru_stime.tv_usec;
-      exit.usage.max_rss_kib = usage.ru_maxrss;
-      if (exit.signaled && exit.status == SIGSYS) call.listener->AddKill();
-    }
+    const ToolExit exit =
+        end.ok() ? call.limits->Describe(end->signaled, end->status, end->usage) : ToolExit();
+    if (exit.signaled && exit.status == SIGSYS) call.listener->AddKill();
     Reply(MessageKind::kExited, id, EncodeExit(exit));
   }
   if (call.tool_gone && !call.cell_gone && ended(call.cell->init())) {
@@ -308,8 +315,22 @@ bool LauncherServer::HandleMessage() {
   }
 }
 
+// Kills cells that have used up what they may; returns how long poll may wait for the next look.
+int LauncherServer::EnforceLimits() {
+  auto next = LimitWatch::Clock::time_point::max();
+  for (auto& [id, call] : calls_) {
+    if (call.tool_gone) continue;
+    if (call.limits->Exceeded(LimitWatch::Clock::now())) call.cell->init().Kill();
+    next = std::min(next, call.limits->next());
+  }
+  if (next == LimitWatch::Clock::time_point::max()) return -1;
+  const auto wait = std::chrono::ceil<std::chrono::milliseconds>(next - LimitWatch::Clock::now());
+  return static_cast<int>(std::clamp<std::int64_t>(wait.count(), 0, kLongestPollMs));
+}
+
 void LauncherServer::Serve() {
   while (serving_) {
+    const int wait_ms = EnforceLimits();
     std::vector<pollfd> watched = {{kSocketFd, POLLIN, 0}};
     std::vector<std::uint64_t> ids;
     for (const auto& [id, call] : calls_) {
@@ -318,11 +339,12 @@ void LauncherServer::Serve() {
       watched.push_back(
           {call.tool_gone && !call.cell_gone ? call.cell->init().pidfd() : -1, POLLIN, 0});
       watched.push_back({call.listener->fd(), POLLIN, 0});
+      watched.push_back({call.tool_gone ? -1 : call.limits->event(), POLLIN, 0});
       ids.push_back(id);
     }
-    if (poll(watched.data(), watched.size(), -1) < 0 && errno != EINTR) return;
+    if (poll(watched.data(), watched.size(), wait_ms) < 0 && errno != EINTR) return;
     for (std::size_t i = 0; i < ids.size(); ++i) {
-      const pollfd* of_call = &watched[1 + 3 * i];
+      const pollfd* of_call = &watched[1 + 4 * i];
       Call& call = calls_.at(ids[i]);
       if (of_call[2].revents != 0) call.listener->Serve();
       if (of_call[0].revents != 0 || of_call[1].revents != 0) Reap(ids[i], call);
@@ -340,7 +362,7 @@ void ReplyHello(const std::string& fault) {
 }  // namespace
 
 int LauncherMain() {
-  sandbox::NormaliseSignals();
+  sandbox::ResetSignals();
   pollfd ready = {kSocketFd, POLLIN, 0};
   while (poll(&ready, 1, -1) < 0 && errno == EINTR) continue;
   auto hello = ReceiveMessage(kSocketFd);
@@ -365,9 +387,16 @@ int LauncherMain() {
     ReplyHello(std::string(host.status().message()));
     return 125;
   }
+  auto cgroups = sandbox::FindCgroupHost(settings->cgroup_parent);
+  if (!cgroups.ok()) {
+    ReplyHello(std::string(cgroups.status().message()));
+    return 125;
+  }
   prctl(PR_SET_NAME, "warder-launcher");
   ReplyHello("");
-  LauncherServer(std::move(*config), std::move(policies), std::move(*host), *settings).Serve();
+  LauncherServer(std::move(*config), std::move(policies), std::move(*host), *std::move(cgroups),
+                 settings->uids)
+      .Serve();
   return 0;
 }
 

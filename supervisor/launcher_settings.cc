@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "manifest/json_reader.h"
+#include "manifest/policy_fragment.h"
 
 namespace warder::supervisor {
 namespace {
@@ -31,6 +32,11 @@ absl::StatusOr<LauncherSettings> ReadLauncherSettings(const manifest::Config& co
     if (settings.uids.first + std::int64_t{settings.uids.count} > kLastUid)
       range.Fail("count", "the range ends above the last id");
   });
+  settings.cgroup_parent = reader.OptionalString("cgroup_parent");
+  if (settings.cgroup_parent.has_value()) {
+    const std::string fault = manifest::PathFault(*settings.cgroup_parent, /*absolute=*/true);
+    if (!fault.empty()) reader.Fail("cgroup_parent", fault);
+  }
   if (absl::Status read = reader.Finish(); !read.ok()) return read;
   return settings;
 }

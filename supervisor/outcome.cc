@@ -89,8 +89,11 @@ std::string Sentence(const Outcome& outcome) {
             return absl::StrFormat("%s exited with code %d.", tool, exited.code);
           },
           [&](const Signaled& signaled) {
-            return absl::StrFormat("%s was ended by signal %d (%s).", tool, signaled.signal,
-                                   SignalName(signaled.signal));
+            return absl::StrFormat("%s was ended by signal %d (%s)%s.", tool, signaled.signal,
+                                   SignalName(signaled.signal),
+                                   signaled.signal == SIGXFSZ
+                                       ? ", which says that a file would outgrow its limit"
+                                       : "");
           },
           [&](const TimedOut& timed_out) {
             return absl::StrFormat("%s was stopped after %d ms, its time limit.", tool,

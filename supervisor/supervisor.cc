@@ -136,6 +136,8 @@ asio::awaitable<Admission> Supervisor::Admit(approval::Approver* approver,
 asio::awaitable<absl::StatusOr<CallResult>> Supervisor::Run(ApprovedCall approved, bool live_stdio,
                                                             std::shared_ptr<Cancellation> cancel) {
   Ticket ticket = approved.ticket();
+  const std::optional<std::uint64_t> output_bytes =
+      approved.call().policy.confinement.limits.output_bytes;
   auto streams = live_stdio ? LiveStreams() : MakeCapturePipes();
   if (!streams.ok()) {
     CouldNotStart failure{"open the streams", EMFILE, std::string(streams.status().message())};
@@ -155,7 +157,8 @@ asio::awaitable<absl::StatusOr<CallResult>> Supervisor::Run(ApprovedCall approve
   const auto& tool = std::get<std::unique_ptr<RunningTool>>(*launched);
   Outcome outcome = NewOutcome(ticket, Cancelled{});
   outcome.attestation = tool->attestation();
-  const WatchLimits limits{ticket.timeout_ms, ticket.stdout_bytes, ticket.stderr_bytes};
+  const WatchLimits limits{ticket.timeout_ms, ticket.stdout_bytes, ticket.stderr_bytes,
+                           output_bytes};
   absl::StatusOr<Watched> watched;
   if (live_stdio) {
     watched = co_await WatchLive(*tool, limits, cancel);

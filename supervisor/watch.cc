@@ -67,10 +67,12 @@ struct State {
   std::optional<absl::Status> killed;
   Clock::time_point exited_at = started;
   bool cancelled = false;
+  std::uint64_t output_bytes = 0, output_limit = ~std::uint64_t{0};
   std::exception_ptr fault;
   int running = 0;  // coroutines that still use this
   asio::cancellation_signal stop_exit_wait, stop_cancel_wait;
 
+  bool TooMuchOutput() const { return output_bytes > output_limit; }
   bool Draining() const { return (out && out->open) || (err && err->open); }
 };
 
@@ -94,6 +96,8 @@ Pipe ReadSome(State& state, Stream& stream, std::size_t limit) {
     if (got <= 0) return Pipe::kEnd;
     stream.kept.Add(std::string_view(chunk, static_cast<std::size_t>(got)));
     state.last_byte = Clock::now();
+    state.output_bytes += static_cast<std::uint64_t>(got);
+    if (state.TooMuchOutput()) state.wake.cancel();
     moved += static_cast<std::size_t>(got);
   }
   return Pipe::kMore;
@@ -191,7 +195,7 @@ asio::awaitable<void> DrainAfterExit(State& state, const WatchLimits& limits,
                                      Clock::time_point deadline) {
   const Clock::time_point last =
       std::min(deadline, state.exited_at + milliseconds(limits.drain_total_ms));
-  while (state.Draining() && !state.cancelled && !state.fault) {
+  while (state.Draining() && !state.cancelled && !state.fault && !state.TooMuchOutput()) {
     const Clock::time_point idle =
         std::max(state.last_byte, state.exited_at) + milliseconds(limits.drain_idle_ms);
     const Clock::time_point until = std::min(idle, last);
@@ -215,8 +219,17 @@ asio::awaitable<void> Join(State& state) {
 }
 
 Ending EndingOf(const ToolExit& exit) {
+  switch (exit.limit) {
+    case LimitHit::kMemory:
+      return MemoryLimit{};
+    case LimitHit::kCpu:
+      return CpuLimit{};
+    case LimitHit::kProcesses:
+      return ProcessLimit{};
+    case LimitHit::kNone:
+      break;
+  }
   if (!exit.signaled) return Exited{exit.status};
-  if (exit.status == SIGXCPU) return CpuLimit{};
   return Signaled{exit.status};
 }
 
@@ -225,23 +238,27 @@ asio::awaitable<absl::Status> Run(std::shared_ptr<State> state, RunningTool& too
                                   const WatchLimits& limits, Ending& ending) {
   const Clock::time_point deadline =
       state->started + milliseconds(std::min(limits.timeout_ms, kLongestMs));
-  while (!Ended(*state) && !state->cancelled && Clock::now() < deadline) {
+  while (!Ended(*state) && !state->cancelled && !state->TooMuchOutput() &&
+         Clock::now() < deadline) {
     co_await SleepUntil(*state, deadline);
   }
   const bool ended = Ended(*state);
   if (!ended && state->cancelled) {
     ending = Cancelled{};
-  } else if (!ended) {
+  } else if (!ended && !state->TooMuchOutput()) {
     ending = TimedOut{limits.timeout_ms};
   } else if (state->exit && state->exit->ok()) {
     ending = EndingOf(**state->exit);
     co_await DrainAfterExit(*state, limits, deadline);
   }
+  const bool in_time = ended || state->TooMuchOutput();
 
   // Also after a clean exit: descendants that closed their pipes live on until here.
   Start(state, Kill(*state, tool));
   while (!Gone(*state)) co_await SleepUntil(*state, Clock::time_point::max());
   co_await Join(*state);
+  // Also when the tool ended before we had read that much: which came first is a race.
+  if (in_time && !state->cancelled && state->TooMuchOutput()) ending = OutputLimit{};
   if (state->exit && !state->exit->ok()) co_return state->exit->status();
   if (state->killed && !state->killed->ok()) co_return *state->killed;
   if (state->fault || !state->exit) co_return absl::InternalError("watch: a coroutine failed");
@@ -306,6 +323,7 @@ asio::awaitable<absl::StatusOr<Watched>> WatchCaptured(RunningTool& tool, Captur
   const auto executor = co_await asio::this_coro::executor;
   pipes.child = {};  // a writing end of ours would hide the end of the streams
   auto state = std::make_shared<State>(executor);
+  state->output_limit = limits.output_bytes.value_or(state->output_limit);
   state->in.emplace(executor, pipes.in.Release());
   state->out.emplace(executor, std::move(pipes.out), limits.stdout_bytes);
   state->err.emplace(executor, std::move(pipes.err), limits.stderr_bytes);

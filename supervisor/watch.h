@@ -7,6 +7,7 @@
 #include <asio/steady_timer.hpp>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "absl/status/statusor.h"
@@ -42,12 +43,13 @@ class Cancellation {
 struct WatchLimits {
   std::int64_t timeout_ms = 0;
   std::uint64_t stdout_bytes = 0, stderr_bytes = 0;  // kept; half as head, half as tail
+  std::optional<std::uint64_t> output_bytes;         // both streams together; more ends the call
   // DESIGN 7.7: after the tool has exited its pipes are drained until this long passed without a
   // byte, or this long in all.
   std::int64_t drain_idle_ms = 250, drain_total_ms = 2000;
 };
 
-// What a watch found. `ending` is Exited, Signaled, TimedOut, CpuLimit or Cancelled.
+// What a watch found. `ending` is Exited, Signaled, TimedOut, Cancelled or one of the limits.
 struct Watched {
   Ending ending;
   Captured out, err;

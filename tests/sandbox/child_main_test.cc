@@ -287,6 +287,8 @@ TEST(RunChild, LimitsAndDescriptors) {
             "standard-streams: EBADF");
   EXPECT_EQ(One(StepKind::kEnterDirectory, [](Step& step) { step.fd = 999; }),
             "enter-directory: EBADF");
+  EXPECT_EQ(One(StepKind::kNewNamespace, [](Step& step) { step.value = 1; }),
+            "new-namespace: EINVAL");
   EXPECT_EQ(One(StepKind::kJoinNamespace, [](Step& step) { step.fd = 999; }),
             "join-namespace: EBADF");
 }

@@ -1,6 +1,7 @@
 #include "sandbox/host.h"
 
 #include <gtest/gtest.h>
+#include <signal.h>
 #include <unistd.h>
 
 #include "tests/support/in_launcher.h"
@@ -22,6 +23,17 @@ TEST(Host, LauncherSharesNoMountWithTheHost) {
               return table.find(" shared:") == std::string::npos ? "private" : "shared";
             }),
             "private");
+}
+
+TEST(Host, SignalsThatWereIgnoredAreNotIgnoredInWhatTheLauncherStarts) {
+  EXPECT_EQ(InLauncher([](const Host&) -> std::string {
+              signal(SIGPIPE, SIG_IGN);
+              signal(SIGHUP, SIG_IGN);
+              ResetSignals();
+              const std::string status = ::warder::testing::ReadFileText("/proc/self/status");
+              return status.substr(status.find("SigIgn"), 24);
+            }),
+            "SigIgn:\t0000000000000000");
 }
 
 TEST(UidLease, EveryLeaseHasItsOwnIdAndTheRangeIsTheLimit) {

@@ -15,7 +15,7 @@ const ResourceLimit* Find(const std::vector<ResourceLimit>& list, int resource) 
 }
 
 TEST(ResourceLimits, CoreFilesAreOffWhateverThePolicySays) {
-  const auto list = ResourceLimits({});
+  const auto list = ResourceLimits({}, false);
   ASSERT_NE(Find(list, RLIMIT_CORE), nullptr);
   EXPECT_EQ(Find(list, RLIMIT_CORE)->value.rlim_max, 0u);
 }
@@ -23,17 +23,26 @@ TEST(ResourceLimits, CoreFilesAreOffWhateverThePolicySays) {
 TEST(ResourceLimits, CpuTimeIsRoundedUpAndTheHardLimitComesLater) {
   Limits limits;
   limits.cpu_ms = 1500;
-  const auto list = ResourceLimits(limits);
+  const auto list = ResourceLimits(limits, false);
   ASSERT_NE(Find(list, RLIMIT_CPU), nullptr);
   EXPECT_EQ(Find(list, RLIMIT_CPU)->value.rlim_cur, 2u);
   EXPECT_EQ(Find(list, RLIMIT_CPU)->value.rlim_max, 3u);
 }
 
 TEST(ResourceLimits, AbsentLimitsAreNotSet) {
-  const auto list = ResourceLimits({});
+  const auto list = ResourceLimits({}, false);
   for (const int resource : {RLIMIT_CPU, RLIMIT_DATA, RLIMIT_NPROC, RLIMIT_NOFILE, RLIMIT_FSIZE}) {
     EXPECT_EQ(Find(list, resource), nullptr) << resource;
   }
+}
+
+TEST(ResourceLimits, WithAControlGroupMemoryIsItsAndItRefusesForksFirst) {
+  Limits limits;
+  limits.memory_bytes = 1;
+  limits.processes = 20;
+  const auto list = ResourceLimits(limits, true);
+  EXPECT_EQ(Find(list, RLIMIT_DATA), nullptr);
+  EXPECT_GT(Find(list, RLIMIT_NPROC)->value.rlim_max, 20u + 1);
 }
 
 TEST(ResourceLimits, EachPolicyLimitHasItsResource) {
@@ -42,7 +51,7 @@ TEST(ResourceLimits, EachPolicyLimitHasItsResource) {
   limits.processes = 2;
   limits.open_files = 3;
   limits.file_bytes = 4;
-  const auto list = ResourceLimits(limits);
+  const auto list = ResourceLimits(limits, false);
   EXPECT_EQ(Find(list, RLIMIT_DATA)->value.rlim_max, 1u);
   EXPECT_EQ(Find(list, RLIMIT_NPROC)->value.rlim_max, 2u);
   EXPECT_EQ(Find(list, RLIMIT_NOFILE)->value.rlim_max, 3u);

@@ -44,12 +44,14 @@ std::size_t Position(const std::vector<StepKind>& kinds, StepKind kind) {
 TEST(PlanTool, StepsComeInTheOrderThatConfinementNeeds) {
   const auto kinds = ToolKinds(SmallPolicy());
   ASSERT_TRUE(kinds.ok()) << kinds.status();
-  const StepKind order[] = {
-      StepKind::kJoinNamespace,    StepKind::kCloneSibling,    StepKind::kSetGroup,
-      StepKind::kSetUser,          StepKind::kOpenExpected,    StepKind::kLandlockCreate,
-      StepKind::kDropBounding,     StepKind::kSetCapabilities, StepKind::kNoNewPrivileges,
-      StepKind::kLandlockRestrict, StepKind::kCloseRange,      StepKind::kUnblockSignals,
-      StepKind::kSeccomp,          StepKind::kReport,          StepKind::kExec};
+  const StepKind order[] = {StepKind::kJoinNamespace,    StepKind::kCloneSibling,
+                            StepKind::kNewNamespace,     StepKind::kSetGroup,
+                            StepKind::kSetUser,          StepKind::kOpenExpected,
+                            StepKind::kLandlockCreate,   StepKind::kDropBounding,
+                            StepKind::kSetCapabilities,  StepKind::kNoNewPrivileges,
+                            StepKind::kLandlockRestrict, StepKind::kCloseRange,
+                            StepKind::kUnblockSignals,   StepKind::kSeccomp,
+                            StepKind::kReport,           StepKind::kExec};
   for (std::size_t i = 1; i < std::size(order); ++i) {
     EXPECT_LT(Position(*kinds, order[i - 1]), Position(*kinds, order[i])) << StepName(order[i]);
   }

@@ -16,7 +16,7 @@ Attestation ProveOurselves(const Policy& policy) {
   request.policy = &policy;
   request.host = &host;
   request.uid = 4242;
-  return ProveTool(getpid(), request);
+  return ProveTool(getpid(), request, nullptr);
 }
 
 TEST(Proof, Law3NothingIsCalledEnforcedThatTheKernelDoesNotShow) {
@@ -39,6 +39,22 @@ TEST(Proof, MissingControlGroupsAreDegradedOnlyWithThePolicysLeave) {
   EXPECT_EQ(state(), LayerState::kAbsent);
   policy.limits.processes.reset();
   EXPECT_EQ(state(), LayerState::kNotRequired);
+}
+
+TEST(Proof, ACellOutsideTheGroupThatItShouldHaveIsNotEnforced) {
+  const Policy policy = ::warder::testing::SmallPolicy();
+  static Host host;
+  CgroupHost cgroups;
+  cgroups.version = CgroupVersion::kV2;
+  CellRequest request;
+  request.policy = &policy;
+  request.host = &host;
+  request.cgroups = &cgroups;
+  for (const Layer& layer : ProveTool(getpid(), request, nullptr).layers) {
+    // Even where the policy accepts hosts without groups: here there is one.
+    if (layer.name != "control group") continue;
+    EXPECT_EQ(layer.state, LayerState::kAbsent);
+  }
 }
 
 TEST(Proof, SharedNetworkIsSaidNotHidden) {

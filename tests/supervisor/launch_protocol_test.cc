@@ -73,7 +73,11 @@ TEST(LaunchProtocol, AttestationFailureExitAndConfigComeBackAsTheyWere) {
   exit.signaled = true;
   exit.status = 9;
   exit.usage.max_rss_kib = 5;
+  exit.limit = LimitHit::kProcesses;
   EXPECT_EQ(EncodeExit(*DecodeExit(EncodeExit(exit))), EncodeExit(exit));
+  EXPECT_EQ(DecodeExit(EncodeExit(exit))->limit, LimitHit::kProcesses);
+  exit.limit = static_cast<LimitHit>(99);
+  EXPECT_FALSE(DecodeExit(EncodeExit(exit)).has_value());
   manifest::Config config;
   config.config_dir = "/etc/warder";
   config.workspaces = {"/a", "/b"};

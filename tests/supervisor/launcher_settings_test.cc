@@ -38,6 +38,21 @@ TEST(LauncherSettings, RangeOfPeopleAndSystemUsersIsRefused) {
   }
 }
 
+TEST(LauncherSettings, ParentOfControlGroupsIsAnAbsolutePath) {
+  const auto settings = Read(R"({"schema": 1, "cgroup_parent": "/sys/fs/cgroup/warder.slice"})");
+  ASSERT_TRUE(settings.ok()) << settings.status();
+  EXPECT_EQ(settings->cgroup_parent, "/sys/fs/cgroup/warder.slice");
+  EXPECT_EQ(Read("").value().cgroup_parent, std::nullopt);
+  for (const char* path : {"warder.slice", "/sys/../etc", ""}) {
+    EXPECT_NE(std::string(Read(R"({"schema": 1, "cgroup_parent": ")" + std::string(path) + "\"}")
+                              .status()
+                              .message())
+                  .find("cgroup_parent"),
+              std::string::npos)
+        << path;
+  }
+}
+
 TEST(LauncherSettings, UnknownKeysAreErrors) {
   EXPECT_EQ(Read(R"({"schema": 1, "uids": {}})").status().code(),
             absl::StatusCode::kInvalidArgument);

@@ -210,10 +210,13 @@ TEST(Watch, AnExitCodeThatLooksLikeASignalStaysAnExitCode) {
   EXPECT_EQ(CodeOf(WatchShell("exit 255")), 255);
 }
 
-TEST(Watch, TheKernelsCpuLimitSignalIsACpuLimit) {
-  const WatchedRun run = WatchShell("ulimit -S -t 1; while :; do :; done");
+TEST(Watch, MoreOutputThanAllowedEndsTheToolHoweverItIsSplit) {
+  WatchLimits limits = WideLimits();
+  limits.output_bytes = 100'000;
+  const WatchedRun run = WatchShell("while :; do echo out; echo err >&2; done", "", limits);
   ASSERT_TRUE(run.watched.ok()) << run.watched.status();
-  EXPECT_TRUE(std::holds_alternative<CpuLimit>(run.watched->ending));
+  EXPECT_TRUE(std::holds_alternative<OutputLimit>(run.watched->ending));
+  EXPECT_EQ(CodeOf(WatchShell("head -c 100000 /dev/zero", "", limits)), 0);
 }
 
 TEST(Watch, UsageAndDurationComeFromTheTool) {
