@@ -171,8 +171,11 @@ TEST_F(HonestPrograms, RelativeProgramIsTheWorkspaceRootsAlsoWithACwd) {
 TEST_F(HonestPrograms, UntrustedReviewKeepsWritesOutOfTheWorkspace) {
   host_.tree().Script("workspace/t.sh", "#!/bin/sh\necho x > made && cat made\n");
   host_.Declare(WarderHost::Tool("t", R"(["./t.sh"])"));
-  const WarderRun run =
-      host_.Run({"call", "t", "--approve", "allow-all", "--policy", "untrusted-review"});
+  // A host without control groups is refused by the shipped policy, and accepted by the operator's.
+  host_.tree().Write("config/policies/review.json", R"({
+    "schema": 1, "extends": "untrusted-review", "description": "On any host.",
+    "on_missing_cgroup": {"action": "degrade", "reason": "A test."}})");
+  const WarderRun run = host_.Run({"call", "t", "--approve", "allow-all", "--policy", "review"});
   EXPECT_EQ(run.out, "x\n") << run.err;
   EXPECT_NE(access((host_.Workspace() + "/made").c_str(), F_OK), 0);
 }

@@ -61,6 +61,22 @@ class Limits : public ::testing::Test {
   WarderHost host_;
 };
 
+TEST_F(Limits, PoliciesForStrangersRefuseHostsThatCannotBoundAWholeCell) {
+  host_.Declare(WarderHost::Tool("t", R"(["/bin/echo", "ran"])"));
+  for (const char* policy : {"ci-runner", "agent-host", "untrusted-review"}) {
+    const WarderRun run =
+        host_.Run({"call", "t", "--approve", "allow-all", "--policy", policy, "--json"});
+    const json outcome = json::parse(run.out, nullptr, false);
+    ASSERT_TRUE(outcome.is_object()) << run.out << run.err;
+    if (Layer(outcome, "control group")["state"] == "enforced") {
+      EXPECT_EQ(Text(outcome), "ran\n") << policy;
+    } else {
+      EXPECT_EQ(outcome["refusal"]["code"], "sandbox_unavailable") << outcome;
+      EXPECT_NE(outcome["refusal"].value("reason", "").find("Delegate=yes"), std::string::npos);
+    }
+  }
+}
+
 TEST_F(Limits, MemoryOfTheCellEndsTheCallAndNamesTheLimit) {
   EXPECT_EQ(Text(Free(kTouch128MiB)), "134217728\n") << "the control must work";
   const json outcome = Call(kTouch128MiB, {{"memory_bytes", 64 << 20}});
