@@ -16,7 +16,7 @@
 #include "absl/strings/str_format.h"
 #include "manifest/config.h"
 #include "manifest/host_path.h"
-#include "manifest/regular_file.h"
+#include "sandbox/workspace_tree.h"
 
 namespace warder::manifest {
 namespace {
@@ -145,8 +145,8 @@ absl::StatusOr<Catalog> LoadCatalog(const Workspace& workspace,
   if (!own.ok()) return own.status();
   Catalog catalog;
   if (own->fd.ok()) {
-    absl::Status added =
-        AddManifest(catalog, ReadRegularFile(own->fd.get(), own_name, kMaxManifestBytes), own_name);
+    absl::Status added = AddManifest(
+        catalog, sandbox::ReadRegularFile(own->fd.get(), own_name, kMaxManifestBytes), own_name);
     if (!added.ok()) return added;
   }
   if (global_manifest.empty()) return catalog;

@@ -12,7 +12,7 @@
 
 #include "absl/strings/str_format.h"
 #include "manifest/host_path.h"
-#include "manifest/regular_file.h"
+#include "sandbox/workspace_tree.h"
 
 namespace warder::manifest {
 namespace {
@@ -146,7 +146,8 @@ absl::StatusOr<TrustedFile> ReadTrustedFile(const Config& config, const std::str
 
   absl::Status trusted = CheckTrusted(file->path, file->status, /*sticky_is_fine=*/false);
   if (!trusted.ok()) return trusted;
-  absl::StatusOr<std::string> bytes = ReadRegularFile(file->fd.get(), file->path, limit_bytes);
+  absl::StatusOr<std::string> bytes =
+      sandbox::ReadRegularFile(file->fd.get(), file->path, limit_bytes);
   if (!bytes.ok()) return bytes.status();
   return TrustedFile{file->path, *std::move(bytes)};
 }

@@ -6,6 +6,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <climits>
@@ -69,12 +70,13 @@ bool IsBelow(std::string_view path, std::string_view directory) {
   return path.size() == directory.size() || path[directory.size()] == '/';
 }
 
-// The grant's own path first: the real path costs a look-up for each of its names.
-bool Covers(const std::string& granted, const std::string& path) {
-  if (IsBelow(path, granted)) return true;
+// How long the name is by which `granted` covers `path`; 0 when it does not. The grant's own path
+// first: the real path costs a look-up for each of its names.
+std::size_t Covers(const std::string& granted, const std::string& path) {
+  if (IsBelow(path, granted)) return granted.size();
   std::error_code error;
   const std::filesystem::path real = std::filesystem::canonical(granted, error);
-  return !error && IsBelow(path, real.native());
+  return !error && IsBelow(path, real.native()) ? real.native().size() : 0;
 }
 
 }  // namespace
@@ -115,18 +117,23 @@ absl::StatusOr<HostPath> OpenHostPath(int base_fd, const std::string& path) {
 CellView::CellView(const Workspace& workspace, const NamedPolicy& policy)
     : workspace_(workspace), policy_(policy) {}
 
+// The longest path decides, and the hidden one of two equal ones: as the mounts of the cell do.
 absl::Status CellView::Check(const std::string& real_path) const {
-  for (const sandbox::HiddenPath& hidden : policy_.confinement.filesystem.hide) {
-    if (Covers(hidden.path, real_path)) {
+  std::size_t shown = IsBelow(real_path, workspace_.path) ? workspace_.path.size() : 0;
+  const sandbox::FilesystemPolicy& filesystem = policy_.confinement.filesystem;
+  for (const sandbox::PathGrant& grant : filesystem.grants) {
+    if (shown != 0 && filesystem.hide.empty()) break;  // any cover will do
+    shown = std::max(shown, Covers(grant.path, real_path));
+  }
+  for (const sandbox::HiddenPath& hidden : filesystem.hide) {
+    const std::size_t covered = Covers(hidden.path, real_path);
+    if (covered != 0 && covered >= shown) {
       return absl::PermissionDeniedError(absl::StrFormat(
           "policy %s hides %s from a cell (filesystem.hide: %s): %s", Quoted(policy_.name),
           Quoted(real_path), Quoted(hidden.path), hidden.reason));
     }
   }
-  if (IsBelow(real_path, workspace_.path)) return absl::OkStatus();
-  for (const sandbox::PathGrant& grant : policy_.confinement.filesystem.grants) {
-    if (Covers(grant.path, real_path)) return absl::OkStatus();
-  }
+  if (shown != 0) return absl::OkStatus();
   return absl::PermissionDeniedError(
       absl::StrFormat("policy %s does not let a cell see %s: move it into the workspace, or grant "
                       "it under `filesystem` in a policy",
@@ -152,7 +159,7 @@ absl::Status CellView::CheckWithLinks(const std::string& written, const HostPath
 bool CellView::MayBeWritable(const std::string& real_path) const {
   if (IsBelow(real_path, workspace_.path)) return true;
   for (const sandbox::PathGrant& grant : policy_.confinement.filesystem.grants) {
-    if (grant.access == sandbox::PathAccess::kReadWrite && Covers(grant.path, real_path)) {
+    if (grant.access == sandbox::PathAccess::kReadWrite && Covers(grant.path, real_path) != 0) {
       return true;
     }
   }

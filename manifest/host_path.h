@@ -41,6 +41,7 @@ class CellView {
  public:
   CellView(const Workspace& workspace, const NamedPolicy& policy);
 
+  // The longest path that covers `real_path` decides, whatever the order in the policy.
   // Errors: kPermissionDenied when `real_path` is outside the workspace and all grants, or hidden:
   //   names policy and path.
   absl::Status Check(const std::string& real_path) const;

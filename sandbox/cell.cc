@@ -93,7 +93,7 @@ std::string Remedy(const Step& step, int error) {
 
 std::variant<std::unique_ptr<Cell>, SetupFailure> Cell::Build(const CellRequest& request) {
   std::unique_ptr<Cell> cell(new Cell(request));
-  absl::Status planned = PlanInit(request, cell->init_steps_, cell->rules_);
+  absl::Status planned = PlanInit(request, cell->init_steps_, cell->rules_, cell->absent_);
   if (!planned.ok()) return FromStatus("plan", planned);
   if (auto failure = cell->MakeCgroup(); failure.has_value()) return *failure;
   if (auto failure = cell->MakeInit(); failure.has_value()) return *failure;

@@ -46,6 +46,8 @@ class Cell {
   ChildProcess& init() { return init_; }
   // nullptr when the cell has none.
   CellCgroup* cgroup() { return cgroup_.has_value() ? &*cgroup_ : nullptr; }
+  // Protected names that were not there when the cell was built, relative to the workspace.
+  const std::vector<std::string>& absent() const { return absent_; }
 
  private:
   explicit Cell(const CellRequest& request) : request_(request) {}
@@ -65,6 +67,7 @@ class Cell {
   CellRequest request_;
   StepList init_steps_, tool_steps_;
   std::vector<PathRule> rules_;
+  std::vector<std::string> absent_;
   CellNamespaces namespaces_;
   // Destroyed in reverse order: the tool first, because an unreaped tool keeps init from ending,
   // and the group last, when nothing is in it.

@@ -5,29 +5,54 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
-#include <climits>
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
 #include <memory>
 #include <utility>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_format.h"
+#include "sandbox/protected_paths.h"
+#include "sandbox/workspace_tree.h"
 
 namespace warder::sandbox {
 namespace {
 
-absl::StatusOr<struct stat> Status(int fd, const std::string& path) {
-  struct stat status = {};
-  if (fstat(fd, &status) != 0) return absl::ErrnoToStatus(errno, path + ": stat");
-  return status;
-}
-
 std::string RealPath(const std::string& path) {
   const std::unique_ptr<char, decltype(&free)> real(realpath(path.c_str(), nullptr), free);
   return real == nullptr ? "" : real.get();
+}
+
+// What a policy hides, by the names that these places really have; shorter ones first.
+struct HiddenPlace {
+  std::string path;
+  bool directory = true;
+};
+
+std::vector<HiddenPlace> HiddenPlaces(const FilesystemPolicy& policy) {
+  std::vector<HiddenPlace> places;
+  for (const HiddenPath& hidden : policy.hide) {
+    struct stat status = {};
+    std::string real = RealPath(hidden.path);
+    if (real.empty() || lstat(real.c_str(), &status) != 0) continue;
+    places.push_back({std::move(real), S_ISDIR(status.st_mode)});
+  }
+  std::stable_sort(places.begin(), places.end(), [](const HiddenPlace& a, const HiddenPlace& b) {
+    return a.path.size() < b.path.size();
+  });
+  return places;
+}
+
+// The entry with the longest path that `path` lies in, the last one of several; links hold nothing.
+const MountEntry* Longest(const std::string& path, const std::vector<MountEntry>& entries) {
+  const MountEntry* longest = nullptr;
+  for (const MountEntry& entry : entries) {
+    if (entry.kind == EntryKind::kLink || !IsBelow(path, entry.target)) continue;
+    if (longest == nullptr || entry.target.size() >= longest->target.size()) longest = &entry;
+  }
+  return longest;
 }
 
 std::optional<IdMap> MapFor(const MountRequest& request, PathAccess access,
@@ -45,23 +70,21 @@ LandlockAccess AccessRights(PathAccess access) {
 // device would be a way out.
 absl::StatusOr<MountEntry> TreeEntry(const MountRequest& request, const std::string& path,
                                      const std::string& target, PathAccess access) {
-  auto fd = OpenPath(AT_FDCWD, path);
-  if (!fd.ok()) return fd.status();
-  auto status = Status(fd->get(), path);
-  if (!status.ok()) return status.status();
-  if (!S_ISREG(status->st_mode) && !S_ISDIR(status->st_mode)) {
+  auto node = OpenNode(AT_FDCWD, path);
+  if (!node.ok()) return node.status();
+  const mode_t mode = node->status.st_mode;
+  if (!S_ISREG(mode) && !S_ISDIR(mode)) {
     return absl::FailedPreconditionError(
-        absl::StrFormat("%s: neither a file nor a directory; a cell never gets sockets, FIFOs or "
-                        "devices of the host",
-                        path));
+        absl::StrFormat("%s: is %s; a cell never gets sockets, FIFOs or devices of the host", path,
+                        FileKind(mode)));
   }
-  auto tree =
-      CloneTree(fd->get(), {.access = access, .map = MapFor(request, access, *status)}, path);
+  auto tree = CloneTree(node->fd.get(),
+                        {.access = access, .map = MapFor(request, access, node->status)}, path);
   if (!tree.ok()) return tree.status();
   MountEntry entry;
   entry.target = target;
   entry.tree = std::move(*tree);
-  entry.directory = S_ISDIR(status->st_mode);
+  entry.directory = S_ISDIR(mode);
   entry.access = AccessRights(access);
   return entry;
 }
@@ -74,7 +97,8 @@ bool Granted(const FilesystemPolicy& policy, const std::string& path, const Path
 
 // A link stays a link when the cell sees what it leads to; otherwise (resolv.conf in /run) its
 // target takes its place.
-absl::StatusOr<MountEntry> GrantEntry(const MountRequest& request, const PathGrant& grant) {
+absl::StatusOr<MountEntry> GrantEntry(const MountRequest& request, const PathGrant& grant,
+                                      const std::vector<HiddenPlace>& hidden) {
   struct stat status = {};
   if (lstat(grant.path.c_str(), &status) != 0) {
     return absl::NotFoundError(absl::StrFormat("%s: %s (policy `%s` grants it)", grant.path,
@@ -83,61 +107,70 @@ absl::StatusOr<MountEntry> GrantEntry(const MountRequest& request, const PathGra
   if (!S_ISLNK(status.st_mode)) return TreeEntry(request, grant.path, grant.path, grant.access);
   const std::string real = RealPath(grant.path);
   if (real.empty()) return absl::NotFoundError(grant.path + ": the link leads nowhere");
+  for (const HiddenPlace& place : hidden) {
+    if (!IsBelow(real, place.path)) continue;
+    return absl::FailedPreconditionError(
+        absl::StrFormat("%s: leads to %s, which policy `%s` hides: grant it by that name, or not",
+                        grant.path, real, request.policy->name));
+  }
   if (!Granted(request.policy->filesystem, real, &grant)) {
     return TreeEntry(request, real, grant.path, grant.access);
   }
-  std::array<char, PATH_MAX> target = {};
-  const ssize_t size = readlink(grant.path.c_str(), target.data(), target.size());
-  if (size <= 0) return absl::ErrnoToStatus(errno, grant.path + ": readlink");
+  auto link = OpenPath(AT_FDCWD, grant.path);
+  if (!link.ok()) return link.status();
+  auto text = ReadLink(link->get());
+  if (!text.ok()) return text.status();
   MountEntry entry;
   entry.target = grant.path;
   entry.kind = EntryKind::kLink;
-  entry.link.assign(target.data(), static_cast<std::size_t>(size));
+  entry.link = *std::move(text);
   return entry;
+}
+
+// True when protecting `path` would take nothing away: a longer rule than the workspace's already
+// hides it or makes it read-only. A mount of ours there could only widen that.
+bool AlreadyNarrower(const std::string& path, const std::vector<HiddenPlace>& hidden,
+                     const std::vector<MountEntry>& entries) {
+  const MountEntry* longest = Longest(path, entries);
+  return longest->access != LandlockAccess::kReadWrite ||
+         std::any_of(hidden.begin(), hidden.end(), [&](const HiddenPlace& place) {
+           return IsBelow(path, place.path) && place.path.size() > longest->target.size();
+         });
 }
 
 // Protected paths and every directory between them and the root become mounts, so that none of them
 // can be renamed away.
 absl::Status AddProtected(const MountRequest& request, int root, const IdMap* map,
-                          std::vector<MountEntry>& entries) {
-  std::vector<std::string> done;
-  for (const ProtectedPath& rule : request.policy->filesystem.protect) {
-    auto exists = OpenPath(root, rule.path);
-    if (absl::IsNotFound(exists.status())) continue;
-    if (!exists.ok()) return exists.status();
-    for (std::size_t end = rule.path.find('/');; end = rule.path.find('/', end + 1)) {
-      const std::string part = rule.path.substr(0, end);
-      const bool last = end == std::string::npos;
-      if (!last && std::find(done.begin(), done.end(), part) != done.end()) continue;
-      done.push_back(part);
-      auto fd = OpenPath(root, part);
-      if (!fd.ok()) return fd.status();
-      auto status = Status(fd->get(), part);
-      if (!status.ok()) return status.status();
-      TreeOptions options{.access = last ? PathAccess::kRead : PathAccess::kReadWrite};
-      if (map != nullptr) options.map = *map;
-      auto tree = CloneTree(fd->get(), options, request.workspace->path + "/" + part);
-      if (!tree.ok()) return tree.status();
-      MountEntry entry;
-      entry.target = request.workspace->path + "/" + part;
-      entry.tree = std::move(*tree);
-      entry.directory = S_ISDIR(status->st_mode);
-      entry.access = AccessRights(options.access);
-      entries.push_back(std::move(entry));
-      if (last) break;
-    }
+                          const std::vector<HiddenPlace>& hidden, FileView& view) {
+  auto found = FindProtected(root, request.workspace->path, request.policy->filesystem.protect);
+  if (!found.ok()) return found.status();
+  view.absent = std::move(found->absent);
+  std::vector<MountEntry> added;
+  for (const ProtectedNode& node : found->nodes) {
+    MountEntry entry;
+    entry.target = JoinPath(request.workspace->path, node.path);
+    if (AlreadyNarrower(entry.target, hidden, view.entries)) continue;
+    TreeOptions options{.access = node.writable ? PathAccess::kReadWrite : PathAccess::kRead};
+    if (map != nullptr) options.map = *map;
+    auto tree = CloneTree(node.node.fd.get(), options, entry.target);
+    if (!tree.ok()) return tree.status();
+    entry.tree = std::move(*tree);
+    entry.directory = S_ISDIR(node.node.status.st_mode);
+    entry.access = AccessRights(options.access);
+    entry.narrows = true;
+    added.push_back(std::move(entry));
   }
+  std::move(added.begin(), added.end(), std::back_inserter(view.entries));
   return absl::OkStatus();
 }
 
-absl::Status AddWorkspace(const MountRequest& request, std::vector<MountEntry>& entries) {
+absl::Status AddWorkspace(const MountRequest& request, const std::vector<HiddenPlace>& hidden,
+                          FileView& view) {
   if (!request.workspace.has_value()) return absl::OkStatus();
   const WorkspaceSource& source = *request.workspace;
-  auto fd = OpenPath(AT_FDCWD, source.path);
-  if (!fd.ok()) return fd.status();
-  auto status = Status(fd->get(), source.path);
-  if (!status.ok()) return status.status();
-  if (status->st_dev != source.device || status->st_ino != source.inode) {
+  auto node = OpenNode(AT_FDCWD, source.path);
+  if (!node.ok()) return node.status();
+  if (node->status.st_dev != source.device || node->status.st_ino != source.inode) {
     return absl::FailedPreconditionError(
         source.path + ": the workspace is no longer the directory that was shown");
   }
@@ -145,8 +178,8 @@ absl::Status AddWorkspace(const MountRequest& request, std::vector<MountEntry>& 
   const PathAccess access =
       mode == WorkspaceMode::kReadWrite ? PathAccess::kReadWrite : PathAccess::kRead;
   // Read-only and overlay views are mapped too: the tool must be able to read its own user's files.
-  const std::optional<IdMap> map = MapFor(request, PathAccess::kReadWrite, *status);
-  auto tree = CloneTree(fd->get(), {.access = access, .map = map}, source.path);
+  const std::optional<IdMap> map = MapFor(request, PathAccess::kReadWrite, node->status);
+  auto tree = CloneTree(node->fd.get(), {.access = access, .map = map}, source.path);
   if (!tree.ok()) return tree.status();
   MountEntry entry;
   entry.target = source.path;
@@ -154,25 +187,26 @@ absl::Status AddWorkspace(const MountRequest& request, std::vector<MountEntry>& 
   entry.tree = std::move(*tree);
   entry.access =
       mode == WorkspaceMode::kReadOnly ? LandlockAccess::kRead : LandlockAccess::kReadWrite;
-  entries.push_back(std::move(entry));
+  view.entries.push_back(std::move(entry));
   if (mode != WorkspaceMode::kReadWrite) return absl::OkStatus();
-  return AddProtected(request, fd->get(), map.has_value() ? &*map : nullptr, entries);
+  return AddProtected(request, node->fd.get(), map.has_value() ? &*map : nullptr, hidden, view);
 }
 
-// Masks that have something to mask. A file is masked by the null device, which reads as empty.
-absl::Status AddHidden(const MountRequest& request, std::vector<MountEntry>& entries) {
-  for (const HiddenPath& hidden : request.policy->filesystem.hide) {
-    struct stat status = {};
-    if (lstat(hidden.path.c_str(), &status) != 0) continue;
-    std::erase_if(entries, [&](const MountEntry& entry) { return entry.target == hidden.path; });
-    const bool visible = std::any_of(entries.begin(), entries.end(), [&](const MountEntry& entry) {
-      return entry.kind != EntryKind::kLink && IsBelow(hidden.path, entry.target);
-    });
-    if (!visible) continue;
+// Masks what the cell would otherwise see. A file is masked by the null device, which reads as
+// empty.
+absl::Status AddHidden(const std::vector<HiddenPlace>& hidden, std::vector<MountEntry>& entries) {
+  for (const HiddenPlace& place : hidden) {
+    std::erase_if(entries, [&](const MountEntry& entry) { return entry.target == place.path; });
+    const MountEntry* around = Longest(place.path, entries);
+    if (around == nullptr ||
+        (around->kind != EntryKind::kTree && around->kind != EntryKind::kOverlay)) {
+      continue;
+    }
     MountEntry entry;
-    entry.target = hidden.path;
-    entry.directory = S_ISDIR(status.st_mode);
+    entry.target = place.path;
+    entry.directory = place.directory;
     entry.kind = entry.directory ? EntryKind::kMask : EntryKind::kTree;
+    entry.narrows = true;
     if (!entry.directory) {
       auto null_device = OpenPath(AT_FDCWD, "/dev/null");
       if (!null_device.ok()) return null_device.status();
@@ -191,6 +225,18 @@ bool ParentsFirst(const MountEntry& a, const MountEntry& b) {
       [](char x, char y) { return (x == '/' ? '\0' : x) < (y == '/' ? '\0' : y); });
 }
 
+// A grant at a path that is granted already counts only when it is the narrower one. A private
+// directory gives way to any grant.
+void AddGrant(MountEntry entry, std::vector<MountEntry>& entries) {
+  const auto same = std::find_if(entries.begin(), entries.end(),
+                                 [&](const MountEntry& old) { return old.target == entry.target; });
+  if (same == entries.end()) {
+    entries.push_back(std::move(entry));
+  } else if (same->kind == EntryKind::kTmpfs || entry.access == LandlockAccess::kRead) {
+    *same = std::move(entry);
+  }
+}
+
 }  // namespace
 
 bool IsBelow(std::string_view path, std::string_view directory) {
@@ -198,33 +244,34 @@ bool IsBelow(std::string_view path, std::string_view directory) {
   return path.size() == directory.size() || directory == "/" || path[directory.size()] == '/';
 }
 
-absl::StatusOr<std::vector<MountEntry>> CollectEntries(const MountRequest& request) {
-  std::vector<MountEntry> entries;
+absl::StatusOr<FileView> CollectView(const MountRequest& request) {
+  FileView view;
   for (const char* path : {"/tmp", "/dev/shm", kCellHome}) {
     MountEntry entry;
     entry.target = path;
     entry.kind = EntryKind::kTmpfs;
     entry.access = LandlockAccess::kReadWrite;
-    entries.push_back(std::move(entry));
+    view.entries.push_back(std::move(entry));
   }
+  const std::vector<HiddenPlace> hidden = HiddenPlaces(request.policy->filesystem);
   for (const PathGrant& grant : request.policy->filesystem.grants) {
-    auto entry = GrantEntry(request, grant);
+    auto entry = GrantEntry(request, grant, hidden);
     if (grant.optional && absl::IsNotFound(entry.status())) continue;
     if (!entry.ok()) return entry.status();
-    std::erase_if(entries, [&](const MountEntry& old) { return old.target == entry->target; });
-    entries.push_back(std::move(*entry));
+    AddGrant(std::move(*entry), view.entries);
   }
-  absl::Status status = AddWorkspace(request, entries);
+  absl::Status status = AddWorkspace(request, hidden, view);
   if (!status.ok()) return status;
-  status = AddHidden(request, entries);
+  status = AddHidden(hidden, view.entries);
   if (!status.ok()) return status;
   // Of two entries for one path the later stays later, as it must.
   std::vector<MountEntry> sorted;
-  for (MountEntry& entry : entries) {
+  for (MountEntry& entry : view.entries) {
     sorted.insert(std::upper_bound(sorted.begin(), sorted.end(), entry, ParentsFirst),
                   std::move(entry));
   }
-  return sorted;
+  view.entries = std::move(sorted);
+  return view;
 }
 
 }  // namespace warder::sandbox

@@ -10,6 +10,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_format.h"
 #include "sandbox/mount_entries.h"
+#include "sandbox/workspace_tree.h"
 
 namespace warder::sandbox {
 namespace {
@@ -45,6 +46,7 @@ class MountStepper {
   void Link(const std::string& target, const std::string& text);
   void WriteFile(const std::string& path, std::string bytes);
   void Overlay(MountEntry& entry);
+  void Mask(const MountEntry& entry, const std::vector<MountEntry>& all);
   void Place(UniqueFd tree, const std::string& target);
   void Allow(const std::string& path, LandlockAccess access, bool directory = true) {
     rules_.push_back({path, access, directory});
@@ -54,6 +56,7 @@ class MountStepper {
   StepList& steps_;
   std::vector<PathRule>& rules_;
   std::set<std::string> made_;
+  std::vector<std::string> unsealed_ = {"/", "/dev"};
 };
 
 void MountStepper::MakeDirectories(const std::string& path) {
@@ -194,13 +197,22 @@ void MountStepper::Overlay(MountEntry& entry) {
   }
 }
 
+// The entry that `entry` lies in: the one with the longest path above it, if any.
+const MountEntry* Around(const MountEntry& entry, const std::vector<MountEntry>& all) {
+  const MountEntry* around = nullptr;
+  for (const MountEntry& other : all) {
+    if (&other == &entry || other.kind == EntryKind::kLink) continue;
+    if (!IsBelow(entry.target, other.target)) continue;
+    if (around == nullptr || other.target.size() >= around->target.size()) around = &other;
+  }
+  return around;
+}
+
 void MountStepper::AddEntry(MountEntry& entry, const std::vector<MountEntry>& all) {
-  const bool inside_tree = std::any_of(all.begin(), all.end(), [&](const MountEntry& other) {
-    return &other != &entry &&
-           (other.kind == EntryKind::kTree || other.kind == EntryKind::kOverlay) &&
-           IsBelow(entry.target, other.target);
-  });
   // Inside a tree the mount point is part of the tree; creating it would write to the host.
+  const MountEntry* around = Around(entry, all);
+  const bool inside_tree = around != nullptr && (around->kind == EntryKind::kTree ||
+                                                 around->kind == EntryKind::kOverlay);
   if (entry.kind == EntryKind::kLink) {
     if (!inside_tree) Link(entry.target, entry.link);
     return;
@@ -223,12 +235,22 @@ void MountStepper::AddEntry(MountEntry& entry, const std::vector<MountEntry>& al
       Place(std::move(entry.tree), entry.target);
       break;
     case EntryKind::kMask:
-      Tmpfs(entry.target, kFixedTmpfsBytes, "0000", MS_RDONLY);
+      Mask(entry, all);
       break;
     case EntryKind::kLink:
       break;
   }
-  if (entry.kind != EntryKind::kMask) Allow(entry.target, entry.access, entry.directory);
+  if (!entry.narrows) Allow(entry.target, entry.access, entry.directory);
+}
+
+// An empty directory that nobody may search; with grants below it, one that shows only these and is
+// sealed when they are in place.
+void MountStepper::Mask(const MountEntry& entry, const std::vector<MountEntry>& all) {
+  const bool empty = std::none_of(all.begin(), all.end(), [&](const MountEntry& other) {
+    return Around(other, all) == &entry;
+  });
+  Tmpfs(entry.target, kFixedTmpfsBytes, empty ? "0000" : "0555", empty ? MS_RDONLY : 0);
+  if (!empty) unsealed_.push_back(entry.target);
 }
 
 void MountStepper::EnterRoot() {
@@ -238,9 +260,9 @@ void MountStepper::EnterRoot() {
   old.value = MNT_DETACH;
   Step& enter = steps_.Add(StepKind::kChangeDirectory, "/");
   enter.path = "/";
-  for (const char* sealed : {"/", "/dev"}) {
+  for (const std::string& sealed : unsealed_) {
     Step& seal = steps_.Add(StepKind::kMountAttributes, sealed);
-    seal.path = sealed;
+    seal.path = steps_.Keep(sealed);
     seal.value = MOUNT_ATTR_RDONLY;
   }
 }
@@ -260,17 +282,18 @@ absl::StatusOr<std::vector<UniqueFd>> OpenDevices() {
 }  // namespace
 
 absl::Status AddMountSteps(const MountRequest& request, StepList& steps,
-                           std::vector<PathRule>& rules) {
-  auto entries = CollectEntries(request);
-  if (!entries.ok()) return entries.status();
+                           std::vector<PathRule>& rules, std::vector<std::string>& absent) {
+  auto view = CollectView(request);
+  if (!view.ok()) return view.status();
   auto devices = OpenDevices();
   if (!devices.ok()) return devices.status();
   MountStepper stepper(request, steps, rules);
   stepper.BeginRoot();
   stepper.AddDevices(std::move(*devices));
-  stepper.AddEtc(*entries);
-  for (MountEntry& entry : *entries) stepper.AddEntry(entry, *entries);
+  stepper.AddEtc(view->entries);
+  for (MountEntry& entry : view->entries) stepper.AddEntry(entry, view->entries);
   stepper.EnterRoot();
+  absent = std::move(view->absent);
   return absl::OkStatus();
 }
 

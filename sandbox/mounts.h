@@ -47,10 +47,11 @@ struct PathRule {
 
 // Appends the steps that assemble the root, enter it and make it read-only. They need the
 // capabilities of the cell's own user namespace. Appends to `rules` what Landlock must allow for
-// the same view. Errors: kNotFound (a path that is not optional), kFailedPrecondition (workspace
-// changed; kind of file that a cell never gets; mount).
+// the same view, and to `absent` the protected names that are not there. Errors: kNotFound (a path
+// that is not optional), kFailedPrecondition (workspace changed; kind of file that a cell never
+// gets; mount).
 absl::Status AddMountSteps(const MountRequest& request, StepList& steps,
-                           std::vector<PathRule>& rules);
+                           std::vector<PathRule>& rules, std::vector<std::string>& absent);
 
 }  // namespace warder::sandbox
 

@@ -174,7 +174,8 @@ std::uint64_t CellCloneFlags(const Policy& policy) {
   return flags;
 }
 
-absl::Status PlanInit(const CellRequest& request, StepList& steps, std::vector<PathRule>& rules) {
+absl::Status PlanInit(const CellRequest& request, StepList& steps, std::vector<PathRule>& rules,
+                      std::vector<std::string>& absent) {
   steps.Add(StepKind::kReadGo).fd = kGoFd;
   AddIdentity(request, steps);
   MountRequest mounts;
@@ -183,7 +184,7 @@ absl::Status PlanInit(const CellRequest& request, StepList& steps, std::vector<P
   mounts.uid = request.uid;
   mounts.gid = request.gid;
   mounts.id_map = request.host->tier == Tier::kRoot;
-  absl::Status status = AddMountSteps(mounts, steps, rules);
+  absl::Status status = AddMountSteps(mounts, steps, rules, absent);
   if (!status.ok()) return status;
   if (request.policy->network == NetworkMode::kNone) steps.Add(StepKind::kLoopbackUp);
   Step& name = steps.Add(StepKind::kSetHostName, kHostName);

@@ -67,9 +67,10 @@ bool HasCgroup(const CellRequest& request);
 // isolates it, and the control groups', which the tool makes once it is in its group.
 std::uint64_t CellCloneFlags(const Policy& policy);
 
-// Steps of pid 1. `rules` gets what Landlock must allow for the view that was built.
-// Errors: those of AddMountSteps.
-absl::Status PlanInit(const CellRequest& request, StepList& steps, std::vector<PathRule>& rules);
+// Steps of pid 1. `rules` gets what Landlock must allow for the view that was built, `absent` the
+// protected names that are not there. Errors: those of AddMountSteps.
+absl::Status PlanInit(const CellRequest& request, StepList& steps, std::vector<PathRule>& rules,
+                      std::vector<std::string>& absent);
 
 // Steps of the tool, up to and with exec. kReport is the barrier: fully confined, not yet started;
 // kReadGo follows. Errors: kInvalidArgument (policy does not let the tool read, write, execute or

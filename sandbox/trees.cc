@@ -1,7 +1,6 @@
 #include "sandbox/trees.h"
 
 #include <fcntl.h>
-#include <linux/openat2.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/mount.h>
@@ -17,23 +16,6 @@
 #include "sandbox/spawn.h"
 
 namespace warder::sandbox {
-
-absl::StatusOr<UniqueFd> OpenPath(int under, const std::string& path) {
-  open_how how = {};
-  how.flags = O_PATH | O_CLOEXEC | O_NOFOLLOW;
-  how.resolve = RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS;
-  if (under != AT_FDCWD) how.resolve |= RESOLVE_BENEATH;
-  const long fd = syscall(SYS_openat2, under, path.c_str(), &how, sizeof how);
-  if (fd >= 0) return UniqueFd(static_cast<int>(fd));
-  if (errno == ENOENT || errno == ENOTDIR) {
-    return absl::NotFoundError(absl::StrFormat("%s: no such file or directory", path));
-  }
-  if (errno == ELOOP || errno == EXDEV) {
-    return absl::FailedPreconditionError(
-        absl::StrFormat("%s: a symbolic link is in the way; name the place it leads to", path));
-  }
-  return absl::ErrnoToStatus(errno, absl::StrFormat("%s: open", path));
-}
 
 absl::Status WriteExisting(const std::string& path, const std::string& text) {
   const UniqueFd fd(open(path.c_str(), O_WRONLY | O_CLOEXEC));

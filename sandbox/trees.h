@@ -22,11 +22,6 @@ struct IdMap {
   gid_t cell_gid = 0;
 };
 
-// Opens `path` (O_PATH, no symlink anywhere in it). `under`, when not AT_FDCWD, is a directory that
-// it must stay below. Errors: kNotFound, kFailedPrecondition (a symlink, or leads out),
-// kPermissionDenied.
-absl::StatusOr<UniqueFd> OpenPath(int under, const std::string& path);
-
 // A detached copy of the mount tree at `source`, with nosuid and (unless `devices`) nodev,
 // read-only on request. With `map` files owned by disk_uid and disk_gid appear as, and are written
 // by, the cell's ids. Needs CAP_SYS_ADMIN in the user namespace of our mount namespace; `map` needs

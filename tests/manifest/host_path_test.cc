@@ -119,6 +119,25 @@ TEST(CellView, HiddenPathIsNotSeenEvenInTheWorkspace) {
   EXPECT_THAT(std::string(hidden.message()), HasSubstr("hides `/usr/sbin/x`"));
 }
 
+TEST(CellView, LongestPathDecidesInEveryOrder) {
+  const TempTree tree;
+  const Workspace workspace = WorkspaceAt(tree.path());
+  NamedPolicy policy = SystemPolicy();
+  auto& filesystem = policy.confinement.filesystem;
+  filesystem.grants = {{"/srv", sandbox::PathAccess::kRead, true, "test"},
+                       {"/srv/a/b", sandbox::PathAccess::kRead, true, "test"}};
+  filesystem.hide = {{"/srv/a", "test"}, {"/srv/a/b/c", "test"}};
+  for (int order = 0; order < 4; ++order) {
+    const CellView view(workspace, policy);
+    EXPECT_TRUE(view.Check("/srv/x").ok());
+    EXPECT_FALSE(view.Check("/srv/a/x").ok());
+    EXPECT_TRUE(view.Check("/srv/a/b/x").ok());
+    EXPECT_FALSE(view.Check("/srv/a/b/c").ok());
+    std::swap(filesystem.hide[0], filesystem.hide[1]);
+    if (order == 1) std::swap(filesystem.grants[0], filesystem.grants[1]);
+  }
+}
+
 TEST(CellView, WorkspaceAndReadWriteGrantsMayBeWritten) {
   const TempTree tree;
   const Workspace workspace = WorkspaceAt(tree.path());

@@ -5,7 +5,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
+#include <filesystem>
 #include <string>
 
 #include "tests/support/in_launcher.h"
@@ -174,6 +176,56 @@ TEST(Cell, ProtectedPathHoldsAgainstWriteAndAgainstRenameOfItsParent) {
           "mv .git/hooks h 2>/dev/null || echo mvhooks; rm -rf .git 2>/dev/null; cat .git/config"),
       "config\nhooks\nmv\nmvhooks\n[core]\nexit 0");
   EXPECT_EQ(ReadFileText(workspace.path() + "/.git/config"), "[core]\n");
+}
+
+// The link and the directory that it leads to hold; a link in a bind is a kernel matter.
+TEST(Cell, ProtectedLinkHoldsWithWhatItLeadsTo) {
+  const ScratchDirectory workspace;
+  workspace.Write("shared/hooks/old", "old\n");
+  workspace.Write(".git/index", "");
+  std::filesystem::create_symlink("../shared/hooks", workspace.path() + "/.git/hooks");
+  std::filesystem::create_symlink("nowhere", workspace.path() + "/.basis");
+  Policy policy = SmallPolicy();
+  policy.filesystem.protect = {{".git/hooks", "test"}, {".basis", "test"}};
+  EXPECT_EQ(
+      RunScript(workspace, policy,
+                "exec 2>/dev/null; rm .git/hooks || echo rm; ln -sfn /tmp .git/hooks || echo ln; "
+                "mv .git/hooks x || echo mv; mv shared y || echo parent; "
+                "(echo x > .git/hooks/new) || echo write; rm .basis || echo dangling; "
+                "(echo x > shared/free) && cat .git/hooks/old && readlink .git/hooks"),
+      "rm\nln\nmv\nparent\nwrite\ndangling\nold\n../shared/hooks\nexit 0");
+  EXPECT_EQ(ReadFileText(workspace.path() + "/shared/free"), "x\n");
+}
+
+// A rule must not depend on the order in the file, and protecting must not widen a grant.
+TEST(Cell, LongestPathWinsInEveryOrder) {
+  const ScratchDirectory workspace;
+  workspace.Write("ro/file", "");
+  workspace.Write("ro/rw/file", "");
+  workspace.Write("ro/rw/keep/file", "");
+  workspace.Write("ro/rw/secret/file", "s\n");
+  workspace.Write("ro/rw/secret/shown/file", "shown\n");
+  const std::string root = workspace.path();
+  Policy policy = SmallPolicy();
+  std::vector<PathGrant> grants = {{root + "/ro", PathAccess::kRead, false, "t"},
+                                   {root + "/ro/rw", PathAccess::kReadWrite, false, "t"},
+                                   {root + "/ro/rw/secret/shown", PathAccess::kRead, false, "t"}};
+  policy.filesystem.hide = {{root + "/ro/rw/secret", "t"}};
+  policy.filesystem.protect = {{"ro/rw/keep", "t"}};
+  std::sort(grants.begin(), grants.end(),
+            [](const PathGrant& a, const PathGrant& b) { return a.path < b.path; });
+  const std::vector<PathGrant> system = policy.filesystem.grants;
+  do {
+    policy.filesystem.grants = system;
+    policy.filesystem.grants.insert(policy.filesystem.grants.begin(), grants.begin(), grants.end());
+    EXPECT_EQ(RunScript(workspace, policy,
+                        "exec 2>/dev/null; for d in . ro ro/rw ro/rw/keep ro/rw/secret "
+                        "ro/rw/secret/shown; do touch $d/new && echo $d; done; "
+                        "ls ro/rw/secret; cat ro/rw/secret/file ro/rw/secret/shown/file; true"),
+              ".\nro/rw\nshown\nshown\nexit 0");
+  } while (std::next_permutation(
+      grants.begin(), grants.end(),
+      [](const PathGrant& a, const PathGrant& b) { return a.path < b.path; }));
 }
 
 TEST(Cell, HiddenPathsAreEmpty) {

@@ -20,12 +20,14 @@ std::string Collect(const Policy& policy) {
   return InLauncher([&](const Host&) -> std::string {
     MountRequest request;
     request.policy = &policy;
-    auto entries = CollectEntries(request);
-    if (!entries.ok()) return "ERROR " + std::string(entries.status().message());
+    auto view = CollectView(request);
+    if (!view.ok()) return "ERROR " + std::string(view.status().message());
     std::string text;
-    for (const MountEntry& entry : *entries) {
+    for (const MountEntry& entry : view->entries) {
       static constexpr const char* kKinds[] = {"tree", "link", "tmpfs", "overlay", "mask"};
-      text += entry.target + " " + kKinds[static_cast<int>(entry.kind)] + "\n";
+      text += entry.target + " " + kKinds[static_cast<int>(entry.kind)];
+      const bool writable = entry.access == LandlockAccess::kReadWrite;
+      text += writable && entry.kind == EntryKind::kTree ? " writable\n" : "\n";
     }
     return text;
   });
@@ -92,7 +94,51 @@ TEST(MountEntries, SocketsAndFifosNeverComeIn) {
   const std::string fifo = directory.path() + "/fifo";
   ASSERT_EQ(mkfifo(fifo.c_str(), 0600), 0);
   const std::string text = Collect(Granting({{fifo, PathAccess::kRead, false, "t"}}));
-  EXPECT_EQ(text.rfind("ERROR " + fifo + ": neither a file nor a directory", 0), 0u) << text;
+  EXPECT_EQ(text.rfind("ERROR " + fifo + ": is a FIFO; a cell never gets sockets", 0), 0u) << text;
+}
+
+TEST(MountEntries, NarrowerGrantOfOnePathWinsInEitherOrder) {
+  const ScratchDirectory directory;
+  const PathGrant read{directory.path(), PathAccess::kRead, false, "t"};
+  const PathGrant write{directory.path(), PathAccess::kReadWrite, false, "t"};
+  for (const auto& grants : {std::vector{read, write}, std::vector{write, read}}) {
+    const std::string text = Collect(Granting(grants));
+    EXPECT_NE(text.find(directory.path() + " tree\n"), std::string::npos) << text;
+    EXPECT_EQ(text.find("writable"), std::string::npos) << text;
+  }
+  EXPECT_NE(Collect(Granting({write})).find(" tree writable\n"), std::string::npos);
+}
+
+TEST(MountEntries, HiddenPathIsMaskedByTheNameThatItReallyHas) {
+  const ScratchDirectory directory;
+  directory.Write("real/secret/key", "k");
+  std::filesystem::create_symlink("real", directory.path() + "/link");
+  Policy policy = Granting({{directory.path() + "/real", PathAccess::kRead, false, "t"},
+                            {directory.path() + "/link", PathAccess::kRead, false, "t"}});
+  policy.filesystem.hide = {{directory.path() + "/link/secret", "t"}};
+  EXPECT_NE(Collect(policy).find("/real/secret mask\n"), std::string::npos) << Collect(policy);
+}
+
+TEST(MountEntries, GrantThatLeadsToAHiddenPlaceIsRefused) {
+  const ScratchDirectory directory;
+  directory.Write("secret/key", "k");
+  std::filesystem::create_symlink("secret/key", directory.path() + "/link");
+  Policy policy = Granting({{directory.path() + "/link", PathAccess::kRead, false, "t"}});
+  policy.filesystem.hide = {{directory.path() + "/secret", "t"}};
+  EXPECT_NE(Collect(policy).find("which policy `test` hides"), std::string::npos);
+}
+
+TEST(MountEntries, HiddenPlaceThatNoTreeShowsNeedsNoMask) {
+  const ScratchDirectory directory;  // below /tmp, which is private
+  directory.Write("a/b/f", "");
+  Policy policy = Granting({{directory.path() + "/a", PathAccess::kRead, false, "t"}});
+  for (const bool reversed : {false, true}) {
+    policy.filesystem.hide = {{directory.path(), "t"}, {directory.path() + "/a/b", "t"}};
+    if (reversed) std::swap(policy.filesystem.hide[0], policy.filesystem.hide[1]);
+    const std::string text = Collect(policy);
+    EXPECT_EQ(text.find(directory.path() + " mask"), std::string::npos) << text;
+    EXPECT_NE(text.find("/a/b mask\n"), std::string::npos) << text;
+  }
 }
 
 TEST(MountEntries, PrivateDirectoriesAreAlwaysThere) {

@@ -21,7 +21,8 @@ TEST(Mounts, RootIsEnteredOnceAndSealedLast) {
               StepList steps;
               const std::size_t start = steps.steps().size();
               std::vector<PathRule> rules;
-              const absl::Status status = AddMountSteps(request, steps, rules);
+              std::vector<std::string> absent;
+              const absl::Status status = AddMountSteps(request, steps, rules, absent);
               if (!status.ok()) return std::string(status.message());
               const auto& all = steps.steps();
               const auto pivots = std::count_if(all.begin(), all.end(), [](const Step& step) {
@@ -40,7 +41,8 @@ TEST(Mounts, EveryStepBeforeTheRootIsEnteredNamesAPathInsideIt) {
               request.policy = &policy;
               StepList steps;
               std::vector<PathRule> rules;
-              if (!AddMountSteps(request, steps, rules).ok()) return "FAILED";
+              std::vector<std::string> absent;
+              if (!AddMountSteps(request, steps, rules, absent).ok()) return "FAILED";
               std::string absolute;
               bool inside = false;
               for (const Step& step : steps.steps()) {
@@ -61,7 +63,8 @@ TEST(Mounts, LandlockGetsARuleForEveryWritablePlace) {
               request.policy = &policy;
               StepList steps;
               std::vector<PathRule> rules;
-              if (!AddMountSteps(request, steps, rules).ok()) return "FAILED";
+              std::vector<std::string> absent;
+              if (!AddMountSteps(request, steps, rules, absent).ok()) return "FAILED";
               std::string writable;
               for (const PathRule& rule : rules) {
                 if (rule.access == LandlockAccess::kReadWrite) writable += rule.path + " ";

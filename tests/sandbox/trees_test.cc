@@ -5,8 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <filesystem>
-
+#include "sandbox/workspace_tree.h"
 #include "tests/support/in_launcher.h"
 
 namespace warder::sandbox {
@@ -14,26 +13,6 @@ namespace {
 
 using ::warder::testing::InLauncher;
 using ::warder::testing::ScratchDirectory;
-
-TEST(OpenPath, SymlinkAnywhereIsRefused) {
-  const ScratchDirectory directory;
-  directory.Write("real/file", "x");
-  std::filesystem::create_symlink("real", directory.path() + "/link");
-  EXPECT_TRUE(OpenPath(AT_FDCWD, directory.path() + "/real/file").ok());
-  const auto through = OpenPath(AT_FDCWD, directory.path() + "/link/file");
-  EXPECT_EQ(through.status().code(), absl::StatusCode::kFailedPrecondition);
-  EXPECT_EQ(OpenPath(AT_FDCWD, directory.path() + "/absent").status().code(),
-            absl::StatusCode::kNotFound);
-}
-
-TEST(OpenPath, StaysBelowItsDirectory) {
-  const ScratchDirectory directory;
-  directory.Write("in/file", "x");
-  directory.Write("out", "x");
-  const UniqueFd in(open((directory.path() + "/in").c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
-  EXPECT_TRUE(OpenPath(in.get(), "file").ok());
-  EXPECT_EQ(OpenPath(in.get(), "../out").status().code(), absl::StatusCode::kFailedPrecondition);
-}
 
 TEST(CloneTree, ReadOnlyCopyCannotBeWritten) {
   const ScratchDirectory directory;
