@@ -106,6 +106,14 @@ Json LayerJson(const sandbox::Layer& layer) {
           {"state", sandbox::LayerStateName(layer.state)}};
 }
 
+Json ChangeJson(const SensitiveChange& change) {
+  Json json{{"kind", change.kind}, {"path", Text(change.path)}};
+  if (change.sha256) json["sha256"] = manifest::Hex(*change.sha256);
+  if (!change.moved_to.empty()) json["moved_to"] = Text(change.moved_to);
+  if (!change.fault.empty()) json["fault"] = Text(change.fault);
+  return json;
+}
+
 }  // namespace
 
 std::string TicketIdHex(const Ticket& ticket) {
@@ -199,6 +207,13 @@ Json OutcomeRecord(const Ticket& ticket, const Outcome& outcome) {
     record["policy"] = Text(outcome.attestation.policy);
     record["tier"] = sandbox::TierName(outcome.attestation.tier);
     AddList(record, "layers", outcome.attestation.layers, LayerJson);
+  }
+  if (outcome.sensitive) {
+    AddList(record, "sensitive_changes", outcome.sensitive->changes, ChangeJson);
+    if (outcome.sensitive->left_out > 0) {
+      record["sensitive_changes_not_kept"] = outcome.sensitive->left_out;
+    }
+    record["not_looked_at"] = outcome.sensitive->unseen_count;
   }
   return record;
 }

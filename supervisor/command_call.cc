@@ -103,9 +103,11 @@ void NoteTruncation(const char* stream, const Captured& captured) {
       stream, captured.total_bytes - kept, captured.total_bytes, captured.head.size(), stream));
 }
 
-void TellDenials(const Outcome& outcome) {
-  const std::string denials = DenialText(outcome.denials);
-  if (!denials.empty()) Complain(denials);
+// Where the tool's own output is all that is printed otherwise.
+void TellWhatTheCellSaw(const Outcome& outcome) {
+  for (const std::string& text : {DenialText(outcome.denials), SensitiveText(outcome)}) {
+    if (!text.empty()) Complain(text);
+  }
 }
 
 // The result: exact bytes, unless a terminal would act on them.
@@ -121,7 +123,7 @@ int PrintResult(const Outcome& outcome) {
     if (code != kExitOk) return code;
   }
   NoteTruncation("stdout", outcome.out);
-  if (!told) TellDenials(outcome);
+  if (!told) TellWhatTheCellSaw(outcome);
   return kExitOk;
 }
 
@@ -144,7 +146,7 @@ int ReportExec(const CallResult& result, const Options& options, int signal) {
   const Outcome& outcome = result.outcome;
   const int code = CodeOf(outcome, signal);
   if (std::holds_alternative<Exited>(outcome.ending)) {
-    TellDenials(outcome);
+    TellWhatTheCellSaw(outcome);
   } else {
     Complain(OutcomeText(outcome));
   }

@@ -109,6 +109,55 @@ std::optional<LaunchRequest> DecodeLaunch(std::string_view body) {
   return IfComplete(in, std::move(request));
 }
 
+LaunchFailure Refuse(approval::RefusalCode code, std::string step, std::string detail) {
+  LaunchFailure failure;
+  failure.refused = true;
+  failure.refusal = code;
+  failure.could_not_start = {std::move(step), 0, std::move(detail)};
+  return failure;
+}
+
+// A step that fails because this kernel or host lacks a layer is a refusal; so is a file that is
+// not what was shown.
+LaunchFailure FromSetup(const sandbox::SetupFailure& setup) {
+  static constexpr const char* kLayerSteps[] = {"clone",        "id-map",  "landlock-ruleset",
+                                                "landlock",     "seccomp", "no-new-privileges",
+                                                "control-group"};
+  LaunchFailure failure;
+  failure.could_not_start = {setup.step, setup.error, setup.detail};
+  if (setup.error == ESTALE) {
+    failure.refused = true;
+    failure.refusal = approval::RefusalCode::kChanged;
+  }
+  for (const char* step : kLayerSteps) failure.refused = failure.refused || setup.step == step;
+  return failure;
+}
+
+sandbox::ProgramRequest MakeProgram(const LaunchRequest& request,
+                                    const std::vector<sandbox::UniqueFd>& fds,
+                                    sandbox::WorkspaceMode workspace) {
+  const bool overlay = workspace == sandbox::WorkspaceMode::kOverlay;
+  const auto inside = [&](const std::string& path) {
+    return path.rfind(request.workspace_path + "/", 0) == 0 || path == request.workspace_path;
+  };
+  sandbox::ProgramRequest program;
+  program.argv = request.argv;
+  program.environment = request.environment;
+  for (std::size_t i = 0; i < 3; ++i) program.stdio[i] = fds[i].get();
+  for (std::size_t i = 0; i < request.files.size(); ++i) {
+    const LaunchFile& file = request.files[i];
+    // An overlay gives every file a new identity; a copy of the opened file needs none.
+    const bool copied = file.copied || (overlay && inside(file.path));
+    program.files.push_back({file.path, fds[3 + i].get(), file.identity, copied});
+  }
+  program.cwd = request.cwd_path;
+  program.cwd_identity.device = request.cwd_device;
+  program.cwd_identity.inode = request.cwd_inode;
+  program.cwd_identity.compare = overlay && inside(request.cwd_path) ? sandbox::Compare::kNothing
+                                                                     : sandbox::Compare::kIdentity;
+  return program;
+}
+
 std::string EncodeConfig(const manifest::Config& config) {
   WireWriter out;
   out.Text(config.config_dir);
@@ -226,6 +275,45 @@ std::optional<sandbox::DenialReport> DecodeDenials(std::string_view body) {
     report.denials.push_back(std::move(denial));
   }
   return IfComplete(in, std::move(report));
+}
+
+std::string EncodeQuarantined(const std::vector<sandbox::Quarantined>& quarantined) {
+  WireWriter out;
+  out.Number(quarantined.size());
+  for (const sandbox::Quarantined& one : quarantined) {
+    out.Text(one.path);
+    out.Text(one.moved_to);
+    out.Text(one.fault);
+  }
+  return out.Take();
+}
+
+std::optional<std::vector<sandbox::Quarantined>> DecodeQuarantined(std::string_view body) {
+  WireReader in(body);
+  std::vector<sandbox::Quarantined> quarantined;
+  for (std::uint64_t count = in.Count(); count > 0; --count) {
+    sandbox::Quarantined one;
+    one.path = in.Text();
+    one.moved_to = in.Text();
+    one.fault = in.Text();
+    quarantined.push_back(std::move(one));
+  }
+  return IfComplete(in, std::move(quarantined));
+}
+
+std::string EncodeEnd(const CallEnd& end) {
+  WireWriter out;
+  out.Text(EncodeDenials(end.denials));
+  out.Text(EncodeQuarantined(end.quarantined));
+  return out.Take();
+}
+
+std::optional<CallEnd> DecodeEnd(std::string_view body) {
+  WireReader in(body);
+  auto denials = DecodeDenials(in.Text());
+  auto quarantined = DecodeQuarantined(in.Text());
+  if (!denials.has_value() || !quarantined.has_value()) return std::nullopt;
+  return IfComplete(in, CallEnd{*std::move(denials), *std::move(quarantined)});
 }
 
 }  // namespace warder::supervisor

@@ -16,8 +16,10 @@
 #include "manifest/config.h"
 #include "manifest/tool_spec.h"
 #include "sandbox/attestation.h"
+#include "sandbox/cell.h"
 #include "sandbox/child_main.h"
 #include "sandbox/denial.h"
+#include "sandbox/plan.h"
 #include "sandbox/unique_fd.h"
 #include "supervisor/launcher.h"
 
@@ -32,7 +34,7 @@ enum class MessageKind : std::uint64_t {
   kStarted = 5,
   kFailed = 6,
   kExited = 7,
-  kGone = 8,  // the cell's pid namespace is empty; DenialReport
+  kGone = 8,  // CallEnd: the cell's pid namespace is empty, what appeared under protected names moved
 };
 
 // One packet. A large body travels in a sealed memory file: argv and environment may be larger than
@@ -75,12 +77,21 @@ struct LaunchRequest {
 };
 std::string EncodeLaunch(const LaunchRequest& request);
 std::optional<LaunchRequest> DecodeLaunch(std::string_view body);
+// `fds` are those of the message: three streams, then one a file. Borrows them.
+sandbox::ProgramRequest MakeProgram(const LaunchRequest& request,
+                                    const std::vector<sandbox::UniqueFd>& fds,
+                                    sandbox::WorkspaceMode workspace);
 
 std::string EncodeConfig(const manifest::Config& config);
 std::optional<manifest::Config> DecodeConfig(std::string_view body);
 
 std::string EncodeAttestation(const sandbox::Attestation& attestation);
 std::optional<sandbox::Attestation> DecodeAttestation(std::string_view body);
+
+// Warder or the host is why the program did not start.
+LaunchFailure Refuse(approval::RefusalCode code, std::string step, std::string detail);
+// A refusal too where the kernel or host lacks a layer, or a file is not what was shown.
+LaunchFailure FromSetup(const sandbox::SetupFailure& setup);
 
 std::string EncodeFailure(const LaunchFailure& failure);
 std::optional<LaunchFailure> DecodeFailure(std::string_view body);
@@ -90,6 +101,10 @@ std::optional<ToolExit> DecodeExit(std::string_view body);
 
 std::string EncodeDenials(const sandbox::DenialReport& report);
 std::optional<sandbox::DenialReport> DecodeDenials(std::string_view body);
+std::string EncodeQuarantined(const std::vector<sandbox::Quarantined>& quarantined);
+std::optional<std::vector<sandbox::Quarantined>> DecodeQuarantined(std::string_view body);
+std::string EncodeEnd(const CallEnd& end);
+std::optional<CallEnd> DecodeEnd(std::string_view body);
 
 }  // namespace warder::supervisor
 

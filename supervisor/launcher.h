@@ -8,12 +8,14 @@
 #include <memory>
 #include <string>
 #include <variant>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "approval/gate.h"
 #include "manifest/config.h"
 #include "sandbox/attestation.h"
 #include "sandbox/denial.h"
+#include "sandbox/quarantine.h"
 #include "sandbox/unique_fd.h"
 #include "supervisor/outcome.h"
 
@@ -34,6 +36,12 @@ struct ToolExit {
   LimitHit limit = LimitHit::kNone;
 };
 
+// What is known of a cell once nothing runs in it.
+struct CallEnd {
+  sandbox::DenialReport denials;                  // what the kernel refused to the tool and its descendants
+  std::vector<sandbox::Quarantined> quarantined;  // protected names that the tool made
+};
+
 // A tool that was started. Destroying it kills the cell.
 class RunningTool {
  public:
@@ -44,8 +52,8 @@ class RunningTool {
   virtual asio::awaitable<absl::StatusOr<ToolExit>> Exited() = 0;
   // Kills everything in the cell and returns when its pid namespace is empty.
   virtual asio::awaitable<absl::Status> KillAll() = 0;
-  // What the kernel refused to the tool and its descendants. Complete once KillAll has returned.
-  virtual const sandbox::DenialReport& denials() const = 0;
+  // Complete once KillAll has returned.
+  virtual const CallEnd& end() const = 0;
 };
 
 // The program did not start: a step failed, or a required layer could not be proven.

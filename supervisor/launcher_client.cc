@@ -38,7 +38,7 @@ struct CallState {
   std::optional<Message> answer;  // kStarted, kFailed or kProbe
   std::optional<ToolExit> exit;
   bool gone = false;
-  sandbox::DenialReport denials;  // once gone
+  CallEnd end;  // once gone
 };
 
 // The socket to the launcher, shared by the client and every running tool. One coroutine at a time
@@ -128,9 +128,9 @@ class Channel {
         lost_ = lost_ || !call.exit.has_value();
         break;
       case MessageKind::kGone: {
-        auto denials = DecodeDenials(message.body);
-        lost_ = lost_ || !denials.has_value();
-        if (denials.has_value()) call.denials = *std::move(denials);
+        auto end = DecodeEnd(message.body);
+        lost_ = lost_ || !end.has_value();
+        if (end.has_value()) call.end = *std::move(end);
         call.gone = true;
         break;
       }
@@ -161,7 +161,7 @@ class LaunchedTool : public RunningTool {
     channel_->Forget(id_);
   }
   const sandbox::Attestation& attestation() const override { return attestation_; }
-  const sandbox::DenialReport& denials() const override { return channel_->Call(id_).denials; }
+  const CallEnd& end() const override { return channel_->Call(id_).end; }
 
   asio::awaitable<absl::StatusOr<ToolExit>> Exited() override {
     absl::Status status =

@@ -22,6 +22,8 @@
 #include "sandbox/cgroup_host.h"
 #include "sandbox/host.h"
 #include "sandbox/listener.h"
+#include "sandbox/quarantine.h"
+#include "sandbox/workspace_tree.h"
 #include "supervisor/launch_protocol.h"
 #include "supervisor/launcher.h"
 #include "supervisor/launcher_settings.h"
@@ -46,32 +48,11 @@ struct Call {
   std::unique_ptr<sandbox::Cell> cell;
   std::optional<sandbox::Listener> listener;
   std::optional<LimitWatch> limits;  // from the start of the program on
+  UniqueFd workspace;  // O_PATH; only when protected names are absent from it
+  std::string workspace_path;
+  std::vector<sandbox::Quarantined> quarantined;
   bool tool_gone = false, cell_gone = false, kill_asked = false;
 };
-
-LaunchFailure Refuse(approval::RefusalCode code, std::string step, std::string detail) {
-  LaunchFailure failure;
-  failure.refused = true;
-  failure.refusal = code;
-  failure.could_not_start = {std::move(step), 0, std::move(detail)};
-  return failure;
-}
-
-// A step that fails because this kernel or host lacks a layer is a refusal; so is a file that is
-// not what was shown.
-LaunchFailure FromSetup(const sandbox::SetupFailure& setup) {
-  static constexpr const char* kLayerSteps[] = {"clone",        "id-map",  "landlock-ruleset",
-                                                "landlock",     "seccomp", "no-new-privileges",
-                                                "control-group"};
-  LaunchFailure failure;
-  failure.could_not_start = {setup.step, setup.error, setup.detail};
-  if (setup.error == ESTALE) {
-    failure.refused = true;
-    failure.refusal = approval::RefusalCode::kChanged;
-  }
-  for (const char* step : kLayerSteps) failure.refused = failure.refused || setup.step == step;
-  return failure;
-}
 
 class LauncherServer {
  public:
@@ -85,21 +66,28 @@ class LauncherServer {
     policies_.AnswerDenials(host_.listener_flags != 0 ? sandbox::DenialAnswer::kNotify
                                                       : sandbox::DenialAnswer::kErrno);
   }
-  // Serves until the supervisor is gone. The kernel then kills what still runs: each init dies with
-  // us.
-  void Serve();
+  // Serves until the supervisor is gone, and then ends what still runs. Should we be killed, the
+  // kernel does that: each init dies with us.
+  void Serve() {
+    ServeMessages();
+    for (auto& [id, call] : calls_) EndUnwatched(call);
+  }
 
  private:
+  void ServeMessages();
+  void EndUnwatched(Call& call);
   bool HandleMessage();
   void Reply(MessageKind kind, std::uint64_t id, std::string body);
   std::optional<LaunchFailure> Launch(Message message);
   std::optional<LaunchFailure> StartCell(const LaunchRequest& request,
                                          const std::vector<UniqueFd>& fds, Call& call);
+  std::optional<LaunchFailure> HoldWorkspace(const LaunchRequest& request, Call& call);
   absl::Status TakeUid(Call& call, sandbox::CellRequest& request);
   void Probe(std::uint64_t id);
   void Reap(std::uint64_t id, Call& call);
   int EnforceLimits();
   void Kill(std::uint64_t id);
+  void Quarantine(Call& call);
 
   manifest::Config config_;
   PolicyStore policies_;
@@ -132,31 +120,6 @@ absl::Status LauncherServer::TakeUid(Call& call, sandbox::CellRequest& request) 
   return absl::OkStatus();
 }
 
-sandbox::ProgramRequest MakeProgram(const LaunchRequest& request, const std::vector<UniqueFd>& fds,
-                                    const Call& call) {
-  const bool overlay =
-      call.policy->policy.confinement.filesystem.workspace == sandbox::WorkspaceMode::kOverlay;
-  const auto inside = [&](const std::string& path) {
-    return path.rfind(request.workspace_path + "/", 0) == 0 || path == request.workspace_path;
-  };
-  sandbox::ProgramRequest program;
-  program.argv = request.argv;
-  program.environment = request.environment;
-  for (std::size_t i = 0; i < 3; ++i) program.stdio[i] = fds[i].get();
-  for (std::size_t i = 0; i < request.files.size(); ++i) {
-    const LaunchFile& file = request.files[i];
-    // An overlay gives every file a new identity; a copy of the opened file needs none.
-    const bool copied = file.copied || (overlay && inside(file.path));
-    program.files.push_back({file.path, fds[3 + i].get(), file.identity, copied});
-  }
-  program.cwd = request.cwd_path;
-  program.cwd_identity.device = request.cwd_device;
-  program.cwd_identity.inode = request.cwd_inode;
-  program.cwd_identity.compare = overlay && inside(request.cwd_path) ? sandbox::Compare::kNothing
-                                                                     : sandbox::Compare::kIdentity;
-  return program;
-}
-
 std::optional<LaunchFailure> LauncherServer::StartCell(const LaunchRequest& request,
                                                        const std::vector<UniqueFd>& fds,
                                                        Call& call) {
@@ -186,11 +149,33 @@ std::optional<LaunchFailure> LauncherServer::StartCell(const LaunchRequest& requ
   call.cell = std::move(std::get<std::unique_ptr<sandbox::Cell>>(built));
   sandbox::ProgramRequest program;
   if (!request.files.empty())
-    program = MakeProgram(request, fds, call);
+    program = MakeProgram(request, fds, policy.filesystem.workspace);
   else
     for (std::size_t i = 0; i < 3; ++i) program.stdio[i] = fds[i].get();
   if (auto failure = call.cell->Confine(program); failure.has_value()) return FromSetup(*failure);
+  return HoldWorkspace(request, call);
+}
+
+// Nothing is executed yet: what is absent now, and there when the cell is gone, is the tool's work.
+std::optional<LaunchFailure> LauncherServer::HoldWorkspace(const LaunchRequest& request,
+                                                           Call& call) {
+  if (call.cell->absent().empty()) return std::nullopt;
+  auto node = sandbox::OpenNode(AT_FDCWD, request.workspace_path);
+  if (!node.ok() || node->status.st_dev != request.workspace_device ||
+      node->status.st_ino != request.workspace_inode) {
+    return Refuse(approval::RefusalCode::kChanged, "workspace",
+                  request.workspace_path + ": was moved or replaced while its cell was built");
+  }
+  call.workspace = std::move(node->fd);
+  call.workspace_path = request.workspace_path;
   return std::nullopt;
+}
+
+void LauncherServer::Quarantine(Call& call) {
+  if (!call.workspace.ok()) return;
+  call.quarantined =
+      sandbox::QuarantineAppeared(call.workspace.get(), call.workspace_path, call.cell->absent(),
+                                  config_.state_dir + "/quarantine");
 }
 
 std::optional<LaunchFailure> LauncherServer::Launch(Message message) {
@@ -285,11 +270,12 @@ void LauncherServer::Reap(std::uint64_t id, Call& call) {
   }
   if (call.tool_gone && !call.cell_gone && ended(call.cell->init())) {
     call.cell_gone = call.cell->init().Wait().ok();
+    if (call.cell_gone) Quarantine(call);
   }
   if (call.cell_gone && call.kill_asked) {
-    const std::string denials = EncodeDenials(call.listener->report());
+    const std::string end = EncodeEnd({call.listener->report(), call.quarantined});
     calls_.erase(id);
-    Reply(MessageKind::kGone, id, denials);
+    Reply(MessageKind::kGone, id, end);
   }
 }
 
@@ -328,7 +314,15 @@ int LauncherServer::EnforceLimits() {
   return static_cast<int>(std::clamp<std::int64_t>(wait.count(), 0, kLongestPollMs));
 }
 
-void LauncherServer::Serve() {
+// Nobody is left to hear what was moved; that it is moved is what counts.
+void LauncherServer::EndUnwatched(Call& call) {
+  if (call.cell_gone) return;
+  call.cell->init().Kill();
+  if (!call.tool_gone) call.cell->tool().Wait().IgnoreError();
+  if (call.cell->init().Wait().ok()) Quarantine(call);
+}
+
+void LauncherServer::ServeMessages() {
   while (serving_) {
     const int wait_ms = EnforceLimits();
     std::vector<pollfd> watched = {{kSocketFd, POLLIN, 0}};

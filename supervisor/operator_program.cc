@@ -45,7 +45,7 @@ class OperatorProgram : public RunningTool {
   OperatorProgram& operator=(const OperatorProgram&) = delete;
 
   const sandbox::Attestation& attestation() const override { return attestation_; }
-  const sandbox::DenialReport& denials() const override { return denials_; }
+  const CallEnd& end() const override { return end_; }
 
   asio::awaitable<absl::StatusOr<ToolExit>> Exited() override {
     std::error_code error;
@@ -86,7 +86,7 @@ class OperatorProgram : public RunningTool {
   pid_t pid_;
   asio::posix::stream_descriptor pidfd_;
   sandbox::Attestation attestation_;
-  sandbox::DenialReport denials_;  // none: it runs outside any cell
+  CallEnd end_;  // none: it runs outside any cell
 };
 
 // Attributes and file actions of posix_spawn, freed on every path.

@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "manifest/digest.h"
 #include "supervisor/capture.h"
 #include "supervisor/console.h"
 #include "supervisor/denials.h"
@@ -19,6 +20,9 @@ namespace {
 constexpr std::size_t kTextBytes = 64u << 10;
 // Of a name or reason that a stranger chose.
 constexpr std::size_t kWordsBytes = 4096;
+
+// Sensitive changes in the text form; the JSON form has all that were kept.
+constexpr std::size_t kShownChanges = 20;
 
 // Exit codes, DESIGN 7.6.
 constexpr int kSignalBase = 128;
@@ -110,6 +114,18 @@ std::string Sentence(const Outcome& outcome) {
       outcome.ending);
 }
 
+std::string ChangeLine(const SensitiveChange& change) {
+  std::string line = absl::StrCat("\n  ", change.kind, " `", SafeLine(change.path), "`");
+  if (change.sha256) absl::StrAppend(&line, " (sha256 ", manifest::Hex(*change.sha256), ")");
+  if (!change.moved_to.empty()) {
+    absl::StrAppend(&line, ", moved to `", SafeLine(change.moved_to), "`");
+  }
+  if (!change.fault.empty()) {
+    absl::StrAppend(&line, ", still there, remove it by hand: ", Words(change.fault));
+  }
+  return line;
+}
+
 // Whether the tool itself ran and did not succeed: then what it printed explains why.
 bool RanAndFailed(const Ending& ending) {
   if (const auto* exited = std::get_if<Exited>(&ending)) return exited->code != 0;
@@ -166,9 +182,36 @@ int ExitCode(const Ending& ending) {
                     ending);
 }
 
+std::string SensitiveText(const Outcome& outcome) {
+  if (!outcome.sensitive) return "";
+  const SensitiveChanges& found = *outcome.sensitive;
+  std::string text;
+  if (!found.changes.empty()) {
+    text = "Changed in the workspace, and may act later outside a cell:";
+    const std::size_t shown = std::min(found.changes.size(), kShownChanges);
+    for (std::size_t i = 0; i < shown; ++i) text += ChangeLine(found.changes[i]);
+    const std::size_t more = found.changes.size() - shown + found.left_out;
+    if (more > 0) absl::StrAppend(&text, "\n  and ", more, " more");
+  }
+  if (found.unseen_count > 0) {
+    if (!text.empty()) text += "\n";
+    text += "Not all of the workspace was looked at:";
+    for (const sandbox::WalkGap& gap : found.unseen) {
+      absl::StrAppend(&text, "\n  `", SafeLine(gap.path.empty() ? "." : gap.path), "`: ", gap.why);
+    }
+    if (const std::size_t more = found.unseen_count - found.unseen.size(); more > 0) {
+      absl::StrAppend(&text, "\n  and ", more, " more");
+    }
+  }
+  return text;
+}
+
 std::string OutcomeText(const Outcome& outcome) {
-  const std::string denials = DenialText(outcome.denials);
-  return ResultText(outcome) + (denials.empty() ? "" : "\n" + denials);
+  std::string text = ResultText(outcome);
+  for (const std::string& part : {DenialText(outcome.denials), SensitiveText(outcome)}) {
+    if (!part.empty()) absl::StrAppend(&text, text.ends_with('\n') ? "" : "\n", part);
+  }
+  return text;
 }
 
 }  // namespace warder::supervisor

@@ -3,6 +3,7 @@
 #define WARDER_SUPERVISOR_OUTCOME_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "manifest/json.h"
 #include "sandbox/attestation.h"
 #include "sandbox/denial.h"
+#include "supervisor/sensitive_changes.h"
 
 namespace warder::supervisor {
 
@@ -60,6 +62,8 @@ struct Outcome {
   sandbox::DenialReport denials;     // what the kernel refused to the tool
   std::string ticket_digest;         // hex, "" when no ticket was made
   std::uint64_t audit_sequence = 0;
+  // Absent when there was nothing to look at: the workspace was not writable, or nothing ran.
+  std::optional<SensitiveChanges> sensitive;
 };
 
 std::string SignalName(int signal);            // "SIGKILL"
@@ -70,6 +74,9 @@ int ExitCode(const Ending& ending);
 // One sentence for people and models: names the tool and what happened; on failure stderr follows
 // (stdout if that is blank).
 std::string OutcomeText(const Outcome& outcome);
+// The last lines of that text: what changed that would act later, and what was not looked at. ""
+// when there is neither.
+std::string SensitiveText(const Outcome& outcome);
 // Stable form for machines (documented in supervisor/README.md). Bytes that are not UTF-8 become
 // {"base64": "..."}.
 manifest::Json OutcomeJson(const Outcome& outcome);

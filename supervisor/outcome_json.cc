@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "absl/strings/escaping.h"
+#include "manifest/digest.h"
 #include "supervisor/capture.h"
 #include "supervisor/console.h"
 #include "supervisor/denials.h"
@@ -102,6 +103,39 @@ void AddDenials(Json& json, const Outcome& outcome) {
   json["denials_stopped"] = report.stopped;
 }
 
+// A path is bytes; the exact ones are there when the visible form is not the same.
+void AddPath(Json& json, const std::string& path) {
+  json["path"] = SafeLine(path);
+  if (json["path"] == Json(path)) return;
+  std::string encoded;
+  absl::Base64Escape(path, &encoded);
+  json["path_base64"] = encoded;
+}
+
+Json SensitiveJson(const std::optional<SensitiveChanges>& found) {
+  if (!found) return nullptr;
+  Json changes = Json::array();
+  for (const SensitiveChange& change : found->changes) {
+    Json json{{"kind", change.kind}};
+    AddPath(json, change.path);
+    json["sha256"] = change.sha256 ? Json(manifest::Hex(*change.sha256)) : Json(nullptr);
+    json["action"] = change.moved_to.empty() ? "reported" : "quarantined";
+    if (!change.moved_to.empty()) json["moved_to"] = SafeLine(change.moved_to);
+    if (!change.fault.empty()) json["fault"] = SafeText(change.fault);
+    changes.push_back(std::move(json));
+  }
+  Json unseen = Json::array();
+  for (const sandbox::WalkGap& gap : found->unseen) {
+    Json json{{"reason", gap.why}};
+    AddPath(json, gap.path);
+    unseen.push_back(std::move(json));
+  }
+  return {{"changes", std::move(changes)},
+          {"left_out", found->left_out},
+          {"not_looked_at", std::move(unseen)},
+          {"not_looked_at_count", found->unseen_count}};
+}
+
 }  // namespace
 
 Json OutcomeJson(const Outcome& outcome) {
@@ -119,6 +153,7 @@ Json OutcomeJson(const Outcome& outcome) {
                    {"max_rss_kib", outcome.usage.max_rss_kib}};
   json["attestation"] = AttestationJson(outcome.attestation);
   AddDenials(json, outcome);
+  json["sensitive_changes"] = SensitiveJson(outcome.sensitive);
   json["ticket_digest"] =
       outcome.ticket_digest.empty() ? Json(nullptr) : Json(outcome.ticket_digest);
   json["audit_sequence"] =

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <asio/experimental/awaitable_operators.hpp>
+#include <asio/post.hpp>
 #include <asio/redirect_error.hpp>
 #include <asio/use_awaitable.hpp>
 #include <cerrno>
@@ -73,6 +74,12 @@ void TakeWatched(Watched watched, Outcome* outcome) {
   outcome->duration_ms = watched.duration_ms;
   outcome->usage = watched.usage;
   outcome->denials = std::move(watched.denials);
+}
+
+// After a call in a workspace that it could write. One directory a turn: other calls go on.
+asio::awaitable<SensitiveChanges> LookAtWorkspace(SensitiveScan scan, const RunningTool& tool) {
+  while (scan.Step()) co_await asio::post(asio::use_awaitable);
+  co_return scan.Take(tool.end().quarantined);
 }
 
 Ending EndingOf(LaunchFailure failure) {
@@ -146,6 +153,11 @@ asio::awaitable<absl::StatusOr<CallResult>> Supervisor::Run(ApprovedCall approve
   const std::vector<manifest::Variable> environment = approved.call().environment;
   CapturePipes pipes = *std::move(streams);
   ChildStdio child = std::move(pipes.child);
+  const sandbox::FilesystemPolicy& filesystem = approved.call().policy.confinement.filesystem;
+  std::optional<SensitiveScan> scan;
+  if (filesystem.workspace == sandbox::WorkspaceMode::kReadWrite) {
+    scan.emplace(*parts_.workspace, filesystem);
+  }
   auto launched = co_await parts_.launcher->Launch(std::move(approved), std::move(child));
   if (!launched.ok()) co_return launched.status();
   if (auto* failure = std::get_if<LaunchFailure>(&*launched)) {
@@ -170,6 +182,7 @@ asio::awaitable<absl::StatusOr<CallResult>> Supervisor::Run(ApprovedCall approve
   // the truth.
   if (!watched.ok()) co_return watched.status();
   TakeWatched(*std::move(watched), &outcome);
+  if (scan) outcome.sensitive = co_await LookAtWorkspace(*std::move(scan), *tool);
   // The caller gets the objects as they are, the log without what may be a secret.
   sandbox::DenialReport denials = outcome.denials;
   RedactObjects(environment, outcome.denials);

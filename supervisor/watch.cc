@@ -273,7 +273,7 @@ Watched Collect(State& state, const RunningTool& tool, Ending ending) {
   watched.duration_ms =
       std::chrono::duration_cast<milliseconds>(state.exited_at - state.started).count();
   watched.usage = (*state.exit)->usage;
-  watched.denials = tool.denials();
+  watched.denials = tool.end().denials;
   return watched;
 }
 

@@ -161,6 +161,18 @@ TEST(AuditRecord, AnOutcomeKeepsItsDenialsVisibleAndCut) {
   EXPECT_EQ(object.find('\n'), std::string::npos);
 }
 
+TEST(AuditRecord, AnOutcomeKeepsSensitiveChangesAndHowMuchWasNotLookedAt) {
+  Outcome outcome = SampleOutcome();
+  EXPECT_FALSE(OutcomeRecord(RecordedTicket(), outcome).contains("not_looked_at"));
+  outcome.sensitive =
+      SensitiveChanges{{{"git hook", "a\n", manifest::Digest("x"), "", ""}}, 4, {}, 0};
+  const Json record = OutcomeRecord(RecordedTicket(), outcome);
+  EXPECT_EQ(record["sensitive_changes"][0]["path"], "a\\n");
+  EXPECT_EQ(record["sensitive_changes"][0]["sha256"], manifest::Hex(manifest::Digest("x")));
+  EXPECT_EQ(record["sensitive_changes_not_kept"], 4);
+  EXPECT_EQ(record["not_looked_at"], 0);
+}
+
 TEST(AuditRecord, AnOutcomeOfATicketWhoseInputIsGoneKeepsTheDigestThatWasApproved) {
   approval::Ticket ticket = RecordedTicket();
   const Outcome outcome = SampleOutcome();

@@ -84,6 +84,11 @@ TEST(LaunchProtocol, AttestationFailureExitAndConfigComeBackAsTheyWere) {
   EXPECT_EQ(DecodeConfig(EncodeConfig(config))->workspaces, config.workspaces);
   EXPECT_EQ(EncodeAttestation(*DecodeAttestation(EncodeAttestation(failure.attestation))),
             EncodeAttestation(failure.attestation));
+  const std::vector<sandbox::Quarantined> moved = {{".basis", "/q/1", ""}, {"a", "", "no"}};
+  const auto moved_back = DecodeQuarantined(EncodeQuarantined(moved));
+  ASSERT_TRUE(moved_back.has_value());
+  EXPECT_EQ(EncodeQuarantined(*moved_back), EncodeQuarantined(moved));
+  EXPECT_FALSE(DecodeQuarantined(EncodeQuarantined(moved) + "x").has_value());
 }
 
 TEST(LaunchProtocol, DenialsComeBackAsTheyWere) {

@@ -54,7 +54,7 @@ TEST(OutcomeJson, IsTheDocumentedForm) {
             R"("duration_ms":12,"usage":{"user_us":1000,"system_us":2000,"max_rss_kib":3000},)"
             R"("attestation":{"tier":"userns","policy":"default","layers":[{"name":"seccomp",)"
             R"("required":true,"state":"enforced","proof":"Seccomp: 2"}]},)"
-            R"("denials":null,"ticket_digest":"abcd","audit_sequence":7})");
+            R"("denials":null,"sensitive_changes":null,"ticket_digest":"abcd","audit_sequence":7})");
 }
 
 TEST(OutcomeJson, DenialsAreAListOnlyWhereTheKernelWouldHaveToldOfThem) {
@@ -74,6 +74,22 @@ TEST(OutcomeJson, DenialsAreAListOnlyWhereTheKernelWouldHaveToldOfThem) {
   EXPECT_EQ(json["denials_unlisted"], 2);
   EXPECT_EQ(json["denials_stopped"], true);
   EXPECT_THAT(json["text"].get<std::string>(), HasSubstr("err\n\nThe cell denied:\n  mount"));
+}
+
+TEST(OutcomeJson, SensitiveChangesAreTheDocumentedForm) {
+  Outcome outcome = Sample();
+  outcome.sensitive = SensitiveChanges{{{"git hook", "a/\x1b", manifest::Sha256{}, "", ""},
+                                        {"protected name", "b", {}, "/q/1", "x"}},
+                                       2,
+                                       {{"c", "Permission denied"}},
+                                       3};
+  EXPECT_EQ(manifest::WriteJson(OutcomeJson(outcome)["sensitive_changes"]),
+            R"({"changes":[{"kind":"git hook","path":"a/\\x1b","path_base64":"YS8b","sha256":")" +
+                std::string(64, '0') +
+                R"(","action":"reported"},{"kind":"protected name","path":"b","sha256":null,)"
+                R"("action":"quarantined","moved_to":"/q/1","fault":"x"}],"left_out":2,)"
+                R"("not_looked_at":[{"reason":"Permission denied","path":"c"}],)"
+                R"("not_looked_at_count":3})");
 }
 
 TEST(OutcomeJson, EachEndingHasItsOwnMembers) {

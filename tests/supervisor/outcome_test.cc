@@ -36,6 +36,31 @@ TEST(OutcomeText, SuccessCountsWhatWasPrintedAndDoesNotRepeatIt) {
             "`lint` succeeded and printed 15 bytes.");
 }
 
+TEST(OutcomeText, SensitiveChangesAreItsLastLines) {
+  Outcome outcome;
+  outcome.tool = "lint";
+  outcome.ending = Exited{3};
+  outcome.err = Whole("bad\n");
+  outcome.sensitive = SensitiveChanges{};
+  EXPECT_THAT(OutcomeText(outcome), EndsWith("bad\n")) << "nothing to say";
+  outcome.sensitive->changes = {{"socket", "a\nb", {}, "", ""},
+                                {"protected name", ".basis", {}, "/q/1", ""},
+                                {"protected name", "c", {}, "", "rename: no"}};
+  outcome.sensitive->unseen = {{"", "another file system is mounted there"}};
+  outcome.sensitive->unseen_count = 2;
+  EXPECT_EQ(OutcomeText(outcome),
+            "`lint` exited with code 3.\nbad\n"
+            "Changed in the workspace, and may act later outside a cell:\n"
+            "  socket `a\\nb`\n  protected name `.basis`, moved to `/q/1`\n"
+            "  protected name `c`, still there, remove it by hand: rename: no\n"
+            "Not all of the workspace was looked at:\n"
+            "  `.`: another file system is mounted there\n  and 1 more");
+  outcome.sensitive->unseen_count = 0;
+  outcome.sensitive->changes.assign(25, {"socket", "s", {}, "", ""});
+  outcome.sensitive->left_out = 3;
+  EXPECT_THAT(OutcomeText(outcome), EndsWith("\n  and 8 more"));
+}
+
 TEST(OutcomeText, SuccessWhoseOutputWasCutSaysWhatWasKept) {
   Outcome outcome;
   outcome.tool = "lint";

@@ -284,7 +284,7 @@ TEST(Watch, ARaceThatTheWatchLosesCancelsTheCallAndLeavesNothingRunning) {
 class LostTool : public RunningTool {
  public:
   const sandbox::Attestation& attestation() const override { return attestation_; }
-  const sandbox::DenialReport& denials() const override { return denials_; }
+  const CallEnd& end() const override { return end_; }
   asio::awaitable<absl::StatusOr<ToolExit>> Exited() override {
     co_return absl::UnavailableError("launcher: gone");
   }
@@ -294,7 +294,7 @@ class LostTool : public RunningTool {
 
  private:
   sandbox::Attestation attestation_;
-  sandbox::DenialReport denials_;
+  CallEnd end_;
 };
 
 // A tool that nothing ends.
