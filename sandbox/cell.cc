@@ -155,9 +155,11 @@ std::optional<SetupFailure> Cell::MapIds() {
 
 std::optional<SetupFailure> Cell::OpenNamespaces() {
   namespaces_.entries.clear();
-  const std::pair<int, const char*> all[] = {{CLONE_NEWPID, "pid"}, {CLONE_NEWUSER, "user"},
-                                             {CLONE_NEWNS, "mnt"},  {CLONE_NEWNET, "net"},
-                                             {CLONE_NEWIPC, "ipc"}, {CLONE_NEWUTS, "uts"}};
+  const std::pair<int, const char*> all[] = {{CLONE_NEWPID, "pid"},
+                                             {CLONE_NEWUSER, "user"},
+                                             {CLONE_NEWNS, "mnt"},
+                                             {CLONE_NEWNET, "net"},
+                                             {CLONE_NEWUTS, "uts"}};
   for (const auto& [type, file] : all) {
     if ((CellCloneFlags(*request_.policy) & static_cast<unsigned>(type)) == 0) continue;
     const std::string path = absl::StrFormat("/proc/%d/ns/%s", init_.pid(), file);

@@ -16,14 +16,6 @@
 
 namespace warder::sandbox {
 
-// Which step of building a cell failed. `error` is the step's errno, 0 when a check of ours failed
-// before the clone.
-struct SetupFailure {
-  std::string step;  // StepName, or "plan", "clone", "id-map"
-  int error = 0;
-  std::string detail;  // one sentence: what, where, and the remedy where there is one
-};
-
 // Move-free: the launcher owns cells by pointer. Destroying one kills everything in it and waits
 // until it is gone.
 class Cell {

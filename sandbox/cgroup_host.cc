@@ -189,6 +189,7 @@ std::optional<CgroupParent> FindUnified(const std::vector<CgroupMount>& mounts,
     if (!found.has_value()) found = keep(TryUpperUnified(own->substr(0, own->rfind('/'))));
   }
   if (!found.has_value() && geteuid() == 0) found = keep(TryTop(mount->point));
+  if (!found.has_value() && why.empty()) why = "v2: we are in no group that could be delegated";
   return found;
 }
 

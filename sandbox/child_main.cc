@@ -32,14 +32,6 @@ struct State {
   int slots[kSlots];
 };
 
-// The kernel's own struct sigaction for rt_sigaction; glibc's differs.
-struct KernelSigaction {
-  void (*handler)(int);
-  unsigned long flags;
-  void (*restorer)();
-  unsigned long mask;
-};
-
 int Resolve(const State& state, int fd) {
   return fd >= kSlotBase ? state.slots[fd - kSlotBase] : fd;
 }
@@ -227,9 +219,9 @@ long CloseUnused(const ChildPlan& plan) {
 }
 
 long IgnoreChildren() {
-  KernelSigaction action = {};
-  action.handler = SIG_IGN;
-  return syscall(SYS_rt_sigaction, SIGCHLD, &action, nullptr, sizeof action.mask);
+  // The kernel's struct sigaction, not glibc's: handler, flags, restorer, mask.
+  const unsigned long action[4] = {reinterpret_cast<unsigned long>(SIG_IGN), 0, 0, 0};
+  return syscall(SYS_rt_sigaction, SIGCHLD, action, nullptr, sizeof action[3]);
 }
 
 long UnblockSignals() {

@@ -169,7 +169,7 @@ bool HasCgroup(const CellRequest& request) {
 }
 
 std::uint64_t CellCloneFlags(const Policy& policy) {
-  std::uint64_t flags = CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNS | CLONE_NEWIPC | CLONE_NEWUTS;
+  std::uint64_t flags = CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNS | CLONE_NEWUTS;
   if (policy.network == NetworkMode::kNone) flags |= CLONE_NEWNET;
   return flags;
 }
@@ -220,8 +220,10 @@ absl::Status PlanTool(const CellRequest& request, const ProgramRequest& program,
     steps.Add(StepKind::kDeathSignal);  // a clone does not inherit it
     steps.Add(StepKind::kReadGo).fd = kGoFd;
   }
-  steps.Add(StepKind::kNewNamespace, "cgroup").value = CLONE_NEWCGROUP;
   AddIdentity(request, steps);
+  // The maker's own: its group is the root of the one, its user owns the message queues of the
+  // other.
+  steps.Add(StepKind::kNewNamespace, "cgroup and ipc").value = CLONE_NEWCGROUP | CLONE_NEWIPC;
   steps.Add(StepKind::kNewSession);
   steps.Add(StepKind::kSetUmask).value = 022;
   steps.Add(StepKind::kSetPriority);

@@ -63,8 +63,16 @@ bool HasCgroupLimits(const CellRequest& request);
 // Whether the cell gets a group at all: for those limits, or to count its processor time.
 bool HasCgroup(const CellRequest& request);
 
+// Which step of building a cell failed. `error` is the step's errno, 0 when a check of ours failed
+// before the clone.
+struct SetupFailure {
+  std::string step;  // StepName, or "plan", "clone", "id-map"
+  int error = 0;
+  std::string detail;  // one sentence: what, where, and the remedy where there is one
+};
+
 // The clone3 flags for the cell's init: every namespace, but the network's only when the policy
-// isolates it, and the control groups', which the tool makes once it is in its group.
+// isolates it, and those that the tool makes once it is in its group (control groups, ipc).
 std::uint64_t CellCloneFlags(const Policy& policy);
 
 // Steps of pid 1. `rules` gets what Landlock must allow for the view that was built, `absent` the

@@ -16,7 +16,6 @@
 #include "manifest/config.h"
 #include "manifest/tool_spec.h"
 #include "sandbox/attestation.h"
-#include "sandbox/cell.h"
 #include "sandbox/child_main.h"
 #include "sandbox/denial.h"
 #include "sandbox/plan.h"
@@ -34,7 +33,8 @@ enum class MessageKind : std::uint64_t {
   kStarted = 5,
   kFailed = 6,
   kExited = 7,
-  kGone = 8,  // CallEnd: the cell's pid namespace is empty, what appeared under protected names moved
+  kGone =
+      8,  // CallEnd: the cell's pid namespace is empty, what appeared under protected names moved
 };
 
 // One packet. A large body travels in a sealed memory file: argv and environment may be larger than

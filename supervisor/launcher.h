@@ -38,7 +38,7 @@ struct ToolExit {
 
 // What is known of a cell once nothing runs in it.
 struct CallEnd {
-  sandbox::DenialReport denials;                  // what the kernel refused to the tool and its descendants
+  sandbox::DenialReport denials;  // what the kernel refused to the tool and its descendants
   std::vector<sandbox::Quarantined> quarantined;  // protected names that the tool made
 };
 

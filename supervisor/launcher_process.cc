@@ -48,7 +48,7 @@ struct Call {
   std::unique_ptr<sandbox::Cell> cell;
   std::optional<sandbox::Listener> listener;
   std::optional<LimitWatch> limits;  // from the start of the program on
-  UniqueFd workspace;  // O_PATH; only when protected names are absent from it
+  UniqueFd workspace;                // O_PATH; only when protected names are absent from it
   std::string workspace_path;
   std::vector<sandbox::Quarantined> quarantined;
   bool tool_gone = false, cell_gone = false, kill_asked = false;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <cstring>
 #include <fstream>
 #include <map>
 #include <set>
@@ -12,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "manifest/policy_file.h"
@@ -61,7 +63,12 @@ std::string Verdict(const std::string& call_by_number) {
       NativeCall(static_cast<int>(std::strtoull(words.at(1).c_str(), nullptr, 0)), arguments);
   if (words.front() == "int80") data.arch = AUDIT_ARCH_I386;
   const auto verdict = RunFilters({Filter().allow, Filter().deny}, data);
-  return verdict.ok() ? VerdictText(*verdict) : std::string(verdict.status().message());
+  if (!verdict.ok()) return std::string(verdict.status().message());
+  const sandbox::SyscallRule* rule = sandbox::NotifyingRule(Filter(), data);
+  // The launcher answers a notification with the errno of the rule.
+  return rule != nullptr && VerdictText(*verdict) == "notify"
+             ? absl::StrCat("errno ", strerrorname_np(rule->error))
+             : VerdictText(*verdict);
 }
 
 bool HasDefaultRoute() {

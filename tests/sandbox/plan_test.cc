@@ -45,8 +45,8 @@ TEST(PlanTool, StepsComeInTheOrderThatConfinementNeeds) {
   const auto kinds = ToolKinds(SmallPolicy());
   ASSERT_TRUE(kinds.ok()) << kinds.status();
   const StepKind order[] = {StepKind::kJoinNamespace,    StepKind::kCloneSibling,
-                            StepKind::kNewNamespace,     StepKind::kSetGroup,
-                            StepKind::kSetUser,          StepKind::kOpenExpected,
+                            StepKind::kSetGroup,         StepKind::kSetUser,
+                            StepKind::kNewNamespace,     StepKind::kOpenExpected,
                             StepKind::kLandlockCreate,   StepKind::kDropBounding,
                             StepKind::kSetCapabilities,  StepKind::kNoNewPrivileges,
                             StepKind::kLandlockRestrict, StepKind::kCloseRange,

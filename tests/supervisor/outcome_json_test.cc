@@ -46,15 +46,16 @@ std::string Decoded(const Json& stream) {
 
 // The documented form, member by member. A change here is a change of the schema number.
 TEST(OutcomeJson, IsTheDocumentedForm) {
-  EXPECT_EQ(manifest::WriteJson(OutcomeJson(Sample())),
-            R"({"schema":1,"tool":"lint","ending":"exited","code":3,"exit_code":3,)"
-            R"("text":"`lint` exited with code 3.\nerr\n",)"
-            R"("stdout":{"text":"out\n","total_bytes":4,"truncated":false,"dropped_bytes":0},)"
-            R"("stderr":{"text":"err\n","total_bytes":4,"truncated":false,"dropped_bytes":0},)"
-            R"("duration_ms":12,"usage":{"user_us":1000,"system_us":2000,"max_rss_kib":3000},)"
-            R"("attestation":{"tier":"userns","policy":"default","layers":[{"name":"seccomp",)"
-            R"("required":true,"state":"enforced","proof":"Seccomp: 2"}]},)"
-            R"("denials":null,"sensitive_changes":null,"ticket_digest":"abcd","audit_sequence":7})");
+  EXPECT_EQ(
+      manifest::WriteJson(OutcomeJson(Sample())),
+      R"({"schema":1,"tool":"lint","ending":"exited","code":3,"exit_code":3,)"
+      R"("text":"`lint` exited with code 3.\nerr\n",)"
+      R"("stdout":{"text":"out\n","total_bytes":4,"truncated":false,"dropped_bytes":0},)"
+      R"("stderr":{"text":"err\n","total_bytes":4,"truncated":false,"dropped_bytes":0},)"
+      R"("duration_ms":12,"usage":{"user_us":1000,"system_us":2000,"max_rss_kib":3000},)"
+      R"("attestation":{"tier":"userns","policy":"default","layers":[{"name":"seccomp",)"
+      R"("required":true,"state":"enforced","proof":"Seccomp: 2"}]},)"
+      R"("denials":null,"sensitive_changes":null,"ticket_digest":"abcd","audit_sequence":7})");
 }
 
 TEST(OutcomeJson, DenialsAreAListOnlyWhereTheKernelWouldHaveToldOfThem) {
@@ -73,7 +74,7 @@ TEST(OutcomeJson, DenialsAreAListOnlyWhereTheKernelWouldHaveToldOfThem) {
   EXPECT_EQ(json["denials"][0]["rule"]["policy"], "default");
   EXPECT_EQ(json["denials_unlisted"], 2);
   EXPECT_EQ(json["denials_stopped"], true);
-  EXPECT_THAT(json["text"].get<std::string>(), HasSubstr("err\n\nThe cell denied:\n  mount"));
+  EXPECT_THAT(json["text"].get<std::string>(), HasSubstr("err\nThe cell denied:\n  mount"));
 }
 
 TEST(OutcomeJson, SensitiveChangesAreTheDocumentedForm) {

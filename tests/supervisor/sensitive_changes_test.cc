@@ -11,6 +11,7 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "manifest/digest.h"
@@ -27,10 +28,10 @@ using ::warder::testing::WorkspaceAt;
 // Returns once the clock of file times has moved on: what is written before and after then differs.
 void NextTick() {
   timespec before = {}, now = {};
-  clock_gettime(CLOCK_REALTIME_COARSE, &before);
+  clock_gettime(CLOCK_REALTIME, &before);
   do {
     clock_gettime(CLOCK_REALTIME_COARSE, &now);
-  } while (now.tv_sec == before.tv_sec && now.tv_nsec == before.tv_nsec);
+  } while (std::tie(now.tv_sec, now.tv_nsec) <= std::tie(before.tv_sec, before.tv_nsec));
 }
 
 // Stands for a call: what happens between Scan and Found is the tool's work.

@@ -20,13 +20,6 @@ std::size_t Size(const Arguments& arguments) {
   return static_cast<std::size_t>(arguments.Number(0));
 }
 
-// Reserves address space and touches none of it.
-std::string Reserve(const Arguments& arguments) {
-  const void* memory = mmap(nullptr, Size(arguments), PROT_READ | PROT_WRITE,
-                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  return Result(memory == MAP_FAILED ? -1 : 0);
-}
-
 std::string Lock(const Arguments& arguments) {
   void* memory = mmap(nullptr, Size(arguments), PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -124,11 +117,9 @@ std::string Drip(const Arguments&) {
 }
 
 constexpr Probe kProbes[] = {
-    {"reserve", Reserve},  {"lock", Lock},
-    {"unlimit", Unlimit},  {"descriptors", Descriptors},
-    {"write-at", WriteAt}, {"truncate", Truncate},
-    {"files", Files},      {"fill", Fill},
-    {"threads", Threads},  {"drip", Drip},
+    {"lock", Lock},        {"unlimit", Unlimit},   {"descriptors", Descriptors},
+    {"write-at", WriteAt}, {"truncate", Truncate}, {"files", Files},
+    {"fill", Fill},        {"threads", Threads},   {"drip", Drip},
 };
 
 }  // namespace
