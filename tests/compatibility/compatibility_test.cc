@@ -3,7 +3,9 @@
 //
 // A case is a bash script with "# title:", "# needs:" (programs), "# policy:" (default) and the
 // lines that it prints as "#=> LINE"; "#free=> LINE" where it prints something else unconfined.
+// "# control: named user" when it only does outside for a user with a name.
 #include <gtest/gtest.h>
+#include <pwd.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -95,6 +97,8 @@ TEST_P(Compatibility, WorksInACell) {
 
 // The control: what the script expects is what the programs do by themselves.
 TEST_P(Compatibility, WorksWithoutOne) {
+  // A cell names its user; the account that tests run under may have no name.
+  if (case_.fields.contains("control") && getpwuid(geteuid()) == nullptr) return;
   WarderSetting setting = Setting();
   setting.prefix = {"/usr/bin/env", "--default-signal", "setsid", "-w", "bash", "case.sh"};
   const WarderRun run = host_.Run({}, setting);

@@ -161,8 +161,8 @@ TEST_F(Denials, TextOfTheResultEndsWithThem) {
   EXPECT_EQ(bad.exit_code, 1);
   EXPECT_NE(bad.err.find(record), std::string::npos) << bad.err;
   EXPECT_GT(bad.err.find(record), bad.err.find("PermissionError")) << bad.err;
-  const WarderRun exec =
-      host_.Run({"exec", "--approve", "allow-all", "--", "/usr/bin/python3", "-c", kChroot});
+  const WarderRun exec = host_.Run(
+      {"exec", "-p", "default", "--approve", "allow-all", "--", "/usr/bin/python3", "-c", kChroot});
   EXPECT_GT(exec.err.find(record), exec.err.find("PermissionError")) << exec.err;
   EXPECT_NE(exec.err.find(record), std::string::npos) << exec.err;
 }

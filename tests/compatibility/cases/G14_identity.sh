@@ -1,5 +1,6 @@
 # title: who am I: ssh -V, id, whoami, getpwuid
 # needs: ssh python3
+# control: named user
 set -e
 ssh -V 2>&1 | cut -d_ -f1
 [ "$(id -u)" -ge 0 ] && [ -n "$(whoami)" ] && echo named
