@@ -4,7 +4,6 @@
 #include <fcntl.h>
 #include <linux/capability.h>
 #include <linux/filter.h>
-#include <linux/ioprio.h>
 #include <linux/landlock.h>
 #include <linux/sched.h>
 #include <linux/seccomp.h>
@@ -158,11 +157,13 @@ long LoopbackUp() {
 }
 
 long SetPriority() {
+  // ioprio_set(2). Some versions of <linux/ioprio.h> are no C++.
+  constexpr int kIoprioWhoProcess = 1;
   // Lowering one's own niceness needs a privilege in the host; a launcher that was niced keeps its
   // niceness.
   sched_param parameter = {};
   if (syscall(SYS_sched_setscheduler, 0, SCHED_OTHER, &parameter) != 0) return -1;
-  return syscall(SYS_ioprio_set, IOPRIO_WHO_PROCESS, 0, 0);
+  return syscall(SYS_ioprio_set, kIoprioWhoProcess, 0, 0);
 }
 
 long DropBounding(std::uint64_t last, std::uint64_t kept) {

@@ -39,7 +39,7 @@ std::vector<HiddenPlace> HiddenPlaces(const FilesystemPolicy& policy) {
     if (real.empty() || lstat(real.c_str(), &status) != 0) continue;
     places.push_back({std::move(real), S_ISDIR(status.st_mode)});
   }
-  std::stable_sort(places.begin(), places.end(), [](const HiddenPlace& a, const HiddenPlace& b) {
+  std::sort(places.begin(), places.end(), [](const HiddenPlace& a, const HiddenPlace& b) {
     return a.path.size() < b.path.size();
   });
   return places;
