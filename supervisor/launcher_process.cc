@@ -66,8 +66,8 @@ class LauncherServer {
     policies_.AnswerDenials(host_.listener_flags != 0 ? sandbox::DenialAnswer::kNotify
                                                       : sandbox::DenialAnswer::kErrno);
   }
-  // Serves until the supervisor is gone, and then ends what still runs. Should we be killed, the
-  // kernel does that: each init dies with us.
+  // Serves until the supervisor closes the socket, and then ends what still runs. Should we be
+  // killed, as we are when the supervisor dies, the kernel does that: each init dies with us.
   void Serve() {
     ServeMessages();
     for (auto& [id, call] : calls_) EndUnwatched(call);
