@@ -35,9 +35,11 @@ std::string ReadMemory(pid_t pid, std::uint64_t address, std::size_t size) {
   constexpr std::uint64_t kPage = 4096;
   const std::size_t first =
       std::min<std::uint64_t>(size, kPage - static_cast<std::size_t>(address % kPage));
-  iovec local = {bytes.data(), size};
-  iovec remote[] = {{reinterpret_cast<void*>(address), first},
-                    {reinterpret_cast<void*>(address + first), size - first}};
+  const iovec local = {bytes.data(), size};
+  // NOLINTBEGIN(performance-no-int-to-ptr): addresses of another process
+  const iovec remote[] = {{reinterpret_cast<void*>(address), first},
+                          {reinterpret_cast<void*>(address + first), size - first}};
+  // NOLINTEND(performance-no-int-to-ptr)
   const ssize_t got = process_vm_readv(pid, &local, 1, remote, size > first ? 2 : 1, 0);
   bytes.resize(got < 0 ? 0 : static_cast<std::size_t>(got));
   return bytes;
@@ -71,7 +73,7 @@ std::string Descriptor(pid_t pid, int fd) {
 std::string Path(pid_t pid, int directory, std::uint64_t address) {
   std::string path = ReadText(pid, address);
   if (address == 0 || path == kUnreadable || path.starts_with('/')) return path;
-  const std::string base = Descriptor(pid, directory);
+  std::string base = Descriptor(pid, directory);
   if (path.empty()) return base;  // AT_EMPTY_PATH
   return base.ends_with('/') ? base + path : absl::StrCat(base, "/", path);
 }

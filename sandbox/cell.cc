@@ -93,7 +93,7 @@ std::string Remedy(const Step& step, int error) {
 
 std::variant<std::unique_ptr<Cell>, SetupFailure> Cell::Build(const CellRequest& request) {
   std::unique_ptr<Cell> cell(new Cell(request));
-  absl::Status planned = PlanInit(request, cell->init_steps_, cell->rules_, cell->absent_);
+  const absl::Status planned = PlanInit(request, cell->init_steps_, cell->rules_, cell->absent_);
   if (!planned.ok()) return FromStatus("plan", planned);
   if (auto failure = cell->MakeCgroup(); failure.has_value()) return *failure;
   if (auto failure = cell->MakeInit(); failure.has_value()) return *failure;
@@ -171,7 +171,7 @@ std::optional<SetupFailure> Cell::OpenNamespaces() {
 }
 
 std::optional<SetupFailure> Cell::Confine(const ProgramRequest& program) {
-  absl::Status planned = PlanTool(request_, program, namespaces_, rules_, tool_steps_);
+  const absl::Status planned = PlanTool(request_, program, namespaces_, rules_, tool_steps_);
   if (!planned.ok()) return FromStatus("plan", planned);
   for (const int fd : program.stdio) {
     if (request_.host->tier != Tier::kRoot || LendPipe(fd, request_.uid, request_.gid)) continue;
@@ -193,8 +193,9 @@ std::optional<SetupFailure> Cell::Confine(const ProgramRequest& program) {
   tool_go_ = std::move(go->write);
   if (auto failure = AdoptTool(); failure.has_value()) return failure;
   if (auto failure = AwaitReport(tool_steps_, tool_report_.get(), kReportReady);
-      failure.has_value())
+      failure.has_value()) {
     return failure;
+  }
   return FetchListener();
 }
 
@@ -225,11 +226,13 @@ std::optional<SetupFailure> Cell::CloneTool(const ProgramRequest& program) {
 std::optional<SetupFailure> Cell::AdoptTool() {
   std::uint32_t pid = 0;
   if (auto failure = AwaitReport(tool_steps_, tool_report_.get(), kReportCloned, &pid);
-      failure.has_value())
+      failure.has_value()) {
     return failure;
+  }
   UniqueFd pidfd(static_cast<int>(syscall(SYS_pidfd_open, pid, 0)));
-  if (!pidfd.ok())
+  if (!pidfd.ok()) {
     return Failure("clone-tool", errno, absl::StrFormat("pidfd_open: %s", strerror(errno)));
+  }
   tool_ = ChildProcess(std::move(pidfd), static_cast<pid_t>(pid));
   builder_ = ChildProcess();
   if (auto failure = EnterCgroup(); failure.has_value()) return failure;
@@ -244,8 +247,9 @@ std::optional<SetupFailure> Cell::AwaitReport(const StepList& steps, int report_
   do {
     count = poll(ready, std::size(ready), kSetupMs);
   } while (count < 0 && errno == EINTR);
-  if (count == 0)
+  if (count == 0) {
     return Failure("setup", ETIMEDOUT, absl::StrFormat("not ready within %d ms", kSetupMs));
+  }
   // The program itself asks only after exec, which has closed the pipe.
   if (ready[0].revents == 0 && poll(ready, 1, 0) == 0) {
     return Failure("exec", EPERM, "the policy denies a system call that starting a program needs");
@@ -273,8 +277,9 @@ Attestation Cell::Prove() const {
 }
 
 std::optional<SetupFailure> Cell::Start() {
-  if (!SendGo(tool_go_.get()))
+  if (!SendGo(tool_go_.get())) {
     return Failure("exec", errno, "the tool ended before its program was loaded");
+  }
   auto failure = AwaitReport(tool_steps_, tool_report_.get(), kReportExecuted);
   tool_report_.Reset();
   tool_go_.Reset();

@@ -58,9 +58,10 @@ absl::StatusOr<CellCgroup> CellCgroup::Make(const CgroupHost& host) {
 absl::Status CellCgroup::MakeDirectory(const CgroupParent& parent, Directory& directory) const {
   if (!parent.fd.ok()) return absl::OkStatus();
   auto fd = MakeGroup(parent.fd.get(), name_);
-  if (!fd.ok())
+  if (!fd.ok()) {
     return absl::Status(fd.status().code(),
                         absl::StrCat(parent.path, "/", std::string(fd.status().message())));
+  }
   directory.parent = parent.fd.get();
   directory.path = parent.path + "/" + name_;
   directory.fd = std::move(*fd);
@@ -78,10 +79,12 @@ absl::Status CellCgroup::Adopt(std::initializer_list<pid_t> pids) const {
   for (const Directory* directory : {&memory_, &pids_}) {
     if (!directory->fd.ok()) continue;
     for (const pid_t pid : pids) {
-      absl::Status moved = WriteGroupFile(directory->fd.get(), "cgroup.procs", std::to_string(pid));
-      if (!moved.ok())
+      const absl::Status moved =
+          WriteGroupFile(directory->fd.get(), "cgroup.procs", std::to_string(pid));
+      if (!moved.ok()) {
         return absl::Status(moved.code(),
                             absl::StrCat(directory->path, "/", std::string(moved.message())));
+      }
     }
   }
   return absl::OkStatus();
@@ -89,10 +92,11 @@ absl::Status CellCgroup::Adopt(std::initializer_list<pid_t> pids) const {
 
 absl::Status CellCgroup::Set(const Directory& directory, const std::string& file,
                              const std::string& value) {
-  absl::Status written = WriteGroupFile(directory.fd.get(), file, value);
-  if (!written.ok())
+  const absl::Status written = WriteGroupFile(directory.fd.get(), file, value);
+  if (!written.ok()) {
     return absl::Status(written.code(),
                         absl::StrCat(directory.path, "/", std::string(written.message())));
+  }
   settings_.push_back({directory.fd.get(), file, value});
   return absl::OkStatus();
 }
@@ -123,8 +127,9 @@ absl::Status CellCgroup::WatchMemory() {
   memory_event_ = UniqueFd(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   const UniqueFd control(
       openat(memory_.fd.get(), "memory.oom_control", O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
-  if (!memory_event_.ok() || !control.ok())
+  if (!memory_event_.ok() || !control.ok()) {
     return absl::ErrnoToStatus(errno, memory_.path + "/memory.oom_control");
+  }
   return WriteGroupFile(memory_.fd.get(), "cgroup.event_control",
                         absl::StrFormat("%d %d", memory_event_.get(), control.get()));
 }
@@ -143,8 +148,9 @@ absl::Status CellCgroup::SetLimits(const Limits& limits, unsigned own_processes)
 
 absl::StatusOr<std::string> CellCgroup::Prove(pid_t pid) const {
   for (const Directory* directory : {&unified_, &memory_, &pids_}) {
-    if (directory->fd.ok() && !IsMember(directory->fd.get(), pid))
+    if (directory->fd.ok() && !IsMember(directory->fd.get(), pid)) {
       return absl::FailedPreconditionError(directory->path + ": the tool is not in it");
+    }
   }
   for (const Setting& setting : settings_) {
     const auto value = ReadGroupFile(setting.dir, setting.file);
@@ -175,8 +181,9 @@ bool CellCgroup::NearMemoryLimit() const {
 bool CellCgroup::TakeMemoryEvent() {
   std::uint64_t count = 0;
   // Taken before the limit is looked at: what comes after that makes it readable again.
-  if (memory_event_.ok() && read(memory_event_.get(), &count, sizeof count) == sizeof count)
+  if (memory_event_.ok() && read(memory_event_.get(), &count, sizeof count) == sizeof count) {
     out_of_memory_ = out_of_memory_ || NearMemoryLimit();
+  }
   return out_of_memory_;
 }
 

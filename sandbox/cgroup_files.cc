@@ -130,8 +130,9 @@ void SweepGroups(int parent) {
   const std::unique_ptr<DIR, int (*)(DIR*)> list(fdopendir(copy), closedir);
   std::vector<std::string> names;
   while (const dirent* entry = readdir(list.get())) {
-    if (std::string_view(entry->d_name).starts_with(kGroupPrefix))
+    if (std::string_view(entry->d_name).starts_with(kGroupPrefix)) {
       names.emplace_back(entry->d_name);
+    }
   }
   for (const std::string& name : names) {
     const UniqueFd dir = OpenGroup(parent, name.c_str());

@@ -33,7 +33,7 @@ constexpr char kRemedy[] =
     "as root, or name a delegated v2 group as `cgroup_parent` in config.json";
 
 std::string ReadText(const char* path) {
-  std::ifstream file(path);
+  const std::ifstream file(path);
   std::ostringstream text;
   text << file.rdbuf();
   return text.str();
@@ -43,11 +43,13 @@ absl::StatusOr<CgroupParent> OpenParent(const std::string& path) {
   CgroupParent parent;
   parent.path = path;
   parent.fd = UniqueFd(open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-  if (!parent.fd.ok())
+  if (!parent.fd.ok()) {
     return absl::FailedPreconditionError(absl::StrFormat("%s: %s", path, strerror(errno)));
+  }
   if (faccessat(parent.fd.get(), ".", W_OK, AT_EACCESS) != 0 ||
-      faccessat(parent.fd.get(), "cgroup.procs", W_OK, AT_EACCESS) != 0)
+      faccessat(parent.fd.get(), "cgroup.procs", W_OK, AT_EACCESS) != 0) {
     return absl::FailedPreconditionError(absl::StrFormat("%s: %s", path, strerror(errno)));
+  }
   return parent;
 }
 
@@ -76,9 +78,10 @@ absl::Status EnableControllers(const CgroupParent& dir) {
 absl::Status TryBirth(const CgroupParent& parent) {
   const std::string name = absl::StrFormat("%s%d-0", kGroupPrefix, getpid());
   auto group = MakeGroup(parent.fd.get(), name);
-  if (!group.ok())
+  if (!group.ok()) {
     return absl::FailedPreconditionError(
         absl::StrFormat("%s/%s", parent.path, std::string(group.status().message())));
+  }
   absl::Status born;
   {
     auto child = CloneChild(StepList(), 0, nullptr, nullptr, group->get());
@@ -95,8 +98,9 @@ absl::StatusOr<CgroupParent> TryUnified(const std::string& path) {
   auto parent = OpenParent(path);
   if (!parent.ok()) return parent;
   struct statfs system = {};
-  if (fstatfs(parent->fd.get(), &system) != 0 || system.f_type != CGROUP2_SUPER_MAGIC)
+  if (fstatfs(parent->fd.get(), &system) != 0 || system.f_type != CGROUP2_SUPER_MAGIC) {
     return absl::FailedPreconditionError(path + ": is no directory of the v2 control group tree");
+  }
   absl::Status status = EnableControllers(*parent);
   if (status.ok()) status = TryBirth(*parent);
   if (!status.ok()) return status;
@@ -116,18 +120,21 @@ bool Delegated(int dir) {
 // the one that was delegated to us can have groups with limits.
 absl::Status VacateOwnGroup(const CgroupParent& own) {
   const auto members = ReadGroupFile(own.fd.get(), "cgroup.procs");
-  if (!members.ok() || !Delegated(own.fd.get()))
+  if (!members.ok() || !Delegated(own.fd.get())) {
     return absl::FailedPreconditionError(own.path + ": is not delegated to us");
+  }
   const std::set<std::string> ours = {std::to_string(getpid()), std::to_string(getppid())};
   const std::vector<std::string> pids = absl::StrSplit(*members, '\n', absl::SkipEmpty());
   for (const std::string& pid : pids) {
-    if (!ours.contains(pid))
+    if (!ours.contains(pid)) {
       return absl::FailedPreconditionError(
           absl::StrFormat("%s: process %s is in it, too", own.path, pid));
+    }
   }
-  if (mkdirat(own.fd.get(), kHostLeaf, 0755) != 0 && errno != EEXIST)
+  if (mkdirat(own.fd.get(), kHostLeaf, 0755) != 0 && errno != EEXIST) {
     return absl::FailedPreconditionError(
         absl::StrFormat("%s/%s: %s", own.path, kHostLeaf, strerror(errno)));
+  }
   for (const std::string& pid : pids) {
     absl::Status moved =
         WriteGroupFile(own.fd.get(), absl::StrFormat("%s/cgroup.procs", kHostLeaf), pid);
@@ -140,8 +147,9 @@ absl::StatusOr<CgroupParent> TryOwnUnified(const std::string& path) {
   const auto own = OpenParent(path);
   if (!own.ok()) return own.status();
   const auto there = ReadGroupFile(own->fd.get(), "cgroup.controllers");
-  if (!there.ok() || !HasWords(*there, {"memory", "pids"}))
+  if (!there.ok() || !HasWords(*there, {"memory", "pids"})) {
     return absl::FailedPreconditionError(path + ": has no memory and pids controllers");
+  }
   absl::Status vacated = VacateOwnGroup(*own);
   if (!vacated.ok()) return vacated;
   return TryUnified(path);
@@ -152,8 +160,9 @@ absl::StatusOr<CgroupParent> TryOwnUnified(const std::string& path) {
 absl::StatusOr<CgroupParent> TryUpperUnified(const std::string& path) {
   const auto upper = OpenParent(path);
   if (!upper.ok()) return upper.status();
-  if (!Delegated(upper->fd.get()))
+  if (!Delegated(upper->fd.get())) {
     return absl::FailedPreconditionError(path + ": is not delegated to us");
+  }
   return TryUnified(path);
 }
 
@@ -162,9 +171,10 @@ absl::StatusOr<CgroupParent> TryTop(const std::string& top) {
   if (!root.ok()) return root.status();
   absl::Status enabled = EnableControllers(*root);
   if (!enabled.ok()) return enabled;
-  if (mkdirat(root->fd.get(), kTopGroup, 0755) != 0 && errno != EEXIST)
+  if (mkdirat(root->fd.get(), kTopGroup, 0755) != 0 && errno != EEXIST) {
     return absl::FailedPreconditionError(
         absl::StrFormat("%s/%s: %s", top, kTopGroup, strerror(errno)));
+  }
   return TryUnified(top + "/" + kTopGroup);
 }
 
@@ -233,8 +243,9 @@ std::vector<CgroupMount> ParseCgroupMounts(std::string_view mountinfo) {
     if (words.size() < 7 || words.end() - dash < 4) continue;
     const std::string& type = *(dash + 1);
     // A path with an escape is nothing that an init system chooses.
-    if (words[3].find('\\') != std::string::npos || words[4].find('\\') != std::string::npos)
+    if (words[3].find('\\') != std::string::npos || words[4].find('\\') != std::string::npos) {
       continue;
+    }
     if (type == "cgroup2") mounts.push_back({true, "", words[3], words[4]});
     if (type == "cgroup") mounts.push_back({false, *(dash + 3), words[3], words[4]});
   }
@@ -268,9 +279,10 @@ absl::StatusOr<CgroupHost> FindCgroupHost(const std::optional<std::string>& conf
   const std::string own_groups = ReadText("/proc/self/cgroup");
   if (configured.has_value()) {
     auto parent = TryUnified(*configured);
-    if (!parent.ok())
+    if (!parent.ok()) {
       return absl::FailedPreconditionError("config.json: cgroup_parent: " +
                                            std::string(parent.status().message()));
+    }
     host.version = CgroupVersion::kV2;
     host.unified = *std::move(parent);
   } else if (auto unified = FindUnified(mounts, own_groups, host.missing); unified.has_value()) {
@@ -286,10 +298,11 @@ absl::StatusOr<CgroupHost> FindCgroupHost(const std::optional<std::string>& conf
       host.pids = *std::move(pids);
     }
   }
-  if (host.limits())
+  if (host.limits()) {
     host.missing.clear();
-  else
+  } else {
     host.missing += absl::StrFormat("; %s", kRemedy);
+  }
   for (const CgroupParent* parent : {&host.unified, &host.memory, &host.pids}) {
     if (parent->fd.ok()) SweepGroups(parent->fd.get());
   }

@@ -15,6 +15,7 @@
 #include <cstring>
 #include <fstream>
 #include <iterator>
+#include <tuple>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_format.h"
@@ -57,10 +58,12 @@ absl::Status EnterUserNamespace(uid_t uid, gid_t gid) {
         absl::StrFormat("user namespace: unshare: %s: %s", strerror(errno), UserNamespaceRemedy()));
   }
   absl::Status status = WriteExisting("/proc/self/setgroups", "deny");
-  if (status.ok())
+  if (status.ok()) {
     status = WriteExisting("/proc/self/uid_map", absl::StrFormat("%u %u 1\n", uid, uid));
-  if (status.ok())
+  }
+  if (status.ok()) {
     status = WriteExisting("/proc/self/gid_map", absl::StrFormat("%u %u 1\n", gid, gid));
+  }
   if (!status.ok()) {
     return absl::FailedPreconditionError(absl::StrFormat(
         "user namespace: %s: %s", std::string(status.message()), UserNamespaceRemedy()));
@@ -71,11 +74,13 @@ absl::Status EnterUserNamespace(uid_t uid, gid_t gid) {
 // Holds the reserved numbers with the null device, so that nothing else of ours ever gets one.
 absl::Status ReserveDescriptors() {
   const UniqueFd null(open("/dev/null", O_RDWR | O_CLOEXEC));
-  if (!null.ok())
+  if (!null.ok()) {
     return absl::FailedPreconditionError(absl::StrFormat("/dev/null: %s", strerror(errno)));
+  }
   for (const int fd : {kReportFd, kGoFd, kExecFd}) {
-    if (dup3(null.get(), fd, O_CLOEXEC) < 0)
+    if (dup3(null.get(), fd, O_CLOEXEC) < 0) {
       return absl::InternalError("cannot reserve a descriptor");
+    }
   }
   return absl::OkStatus();
 }
@@ -141,7 +146,7 @@ void ResetSignals() {
     syscall(SYS_rt_sigaction, signal, &standard, nullptr, sizeof standard.mask);
   }
   // Handlers, not SIG_IGN: exec and CLONE_CLEAR_SIGHAND turn them back to the default.
-  for (const int caught : {SIGPIPE, SIGXFSZ}) signal(caught, [](int) {});
+  for (const int caught : {SIGPIPE, SIGXFSZ}) std::ignore = signal(caught, [](int) {});
 }
 
 absl::StatusOr<Host> EnterLauncher() {
@@ -184,8 +189,9 @@ absl::StatusOr<UidLease> UidLease::Take(const std::string& lock_file, const UidR
     lock.l_whence = SEEK_SET;
     lock.l_start = offset;
     lock.l_len = 1;
-    if (fcntl(fd.get(), F_OFD_SETLK, &lock) == 0)
+    if (fcntl(fd.get(), F_OFD_SETLK, &lock) == 0) {
       return UidLease(std::move(fd), range.first + offset);
+    }
     if (errno != EAGAIN && errno != EACCES) {
       return absl::FailedPreconditionError(
           absl::StrFormat("%s: lock: %s", lock_file, strerror(errno)));

@@ -3,9 +3,9 @@
 #include <linux/seccomp.h>
 #include <poll.h>
 #include <sys/ioctl.h>
-#include <time.h>
 
 #include <cerrno>
+#include <chrono>
 #include <utility>
 
 #include "sandbox/call_object.h"
@@ -14,9 +14,10 @@ namespace warder::sandbox {
 namespace {
 
 std::int64_t MonotonicMs() {
-  timespec now = {};
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return now.tv_sec * 1000 + now.tv_nsec / 1'000'000;
+  using std::chrono::milliseconds;
+  return std::chrono::duration_cast<milliseconds>(
+             std::chrono::steady_clock::now().time_since_epoch())
+      .count();
 }
 
 }  // namespace

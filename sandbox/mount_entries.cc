@@ -57,8 +57,9 @@ const MountEntry* Longest(const std::string& path, const std::vector<MountEntry>
 
 std::optional<IdMap> MapFor(const MountRequest& request, PathAccess access,
                             const struct stat& owner) {
-  if (!request.id_map || access == PathAccess::kRead || owner.st_uid == request.uid)
+  if (!request.id_map || access == PathAccess::kRead || owner.st_uid == request.uid) {
     return std::nullopt;
+  }
   return IdMap{owner.st_uid, owner.st_gid, request.uid, request.gid};
 }
 
@@ -140,15 +141,16 @@ bool AlreadyNarrower(const std::string& path, const std::vector<HiddenPlace>& hi
 
 // Protected paths and every directory between them and the root become mounts, so that none of them
 // can be renamed away.
-absl::Status AddProtected(const MountRequest& request, int root, const IdMap* map,
+absl::Status AddProtected(const WorkspaceSource& workspace,
+                          const std::vector<ProtectedPath>& protect, int root, const IdMap* map,
                           const std::vector<HiddenPlace>& hidden, FileView& view) {
-  auto found = FindProtected(root, request.workspace->path, request.policy->filesystem.protect);
+  auto found = FindProtected(root, workspace.path, protect);
   if (!found.ok()) return found.status();
   view.absent = std::move(found->absent);
   std::vector<MountEntry> added;
   for (const ProtectedNode& node : found->nodes) {
     MountEntry entry;
-    entry.target = JoinPath(request.workspace->path, node.path);
+    entry.target = JoinPath(workspace.path, node.path);
     if (AlreadyNarrower(entry.target, hidden, view.entries)) continue;
     TreeOptions options{.access = node.writable ? PathAccess::kReadWrite : PathAccess::kRead};
     if (map != nullptr) options.map = *map;
@@ -189,7 +191,8 @@ absl::Status AddWorkspace(const MountRequest& request, const std::vector<HiddenP
       mode == WorkspaceMode::kReadOnly ? LandlockAccess::kRead : LandlockAccess::kReadWrite;
   view.entries.push_back(std::move(entry));
   if (mode != WorkspaceMode::kReadWrite) return absl::OkStatus();
-  return AddProtected(request, node->fd.get(), map.has_value() ? &*map : nullptr, hidden, view);
+  return AddProtected(source, request.policy->filesystem.protect, node->fd.get(),
+                      map.has_value() ? &*map : nullptr, hidden, view);
 }
 
 // Masks what the cell would otherwise see. A file is masked by the null device, which reads as

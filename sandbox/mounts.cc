@@ -127,8 +127,10 @@ void MountStepper::BeginRoot() {
   Step& enter = steps_.Add(StepKind::kChangeDirectory, "the new root");
   enter.path = "/proc";
   Allow("/", LandlockAccess::kList);
-  for (const char* path : {"/proc", "/dev", "/tmp", "/home", "/run", kPinDirectory, "/etc", "/var"})
+  for (const char* path :
+       {"/proc", "/dev", "/tmp", "/home", "/run", kPinDirectory, "/etc", "/var"}) {
     MakeDirectories(path);
+  }
   Link("/var/tmp", "../tmp");
   Mount("/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, "");
   Allow("/proc", LandlockAccess::kDevices);
@@ -218,10 +220,11 @@ void MountStepper::AddEntry(MountEntry& entry, const std::vector<MountEntry>& al
     return;
   }
   if (!inside_tree && entry.kind != EntryKind::kMask) {
-    if (entry.directory)
+    if (entry.directory) {
       MakeDirectories(entry.target);
-    else
+    } else {
       WriteFile(entry.target, "");
+    }
   }
   const std::uint64_t disk = request_.policy->limits.disk_bytes.value_or(kFixedTmpfsBytes);
   switch (entry.kind) {

@@ -22,7 +22,7 @@ namespace warder::sandbox {
 namespace {
 
 std::string ReadProc(pid_t pid, const char* file) {
-  std::ifstream in(absl::StrFormat("/proc/%d/%s", pid, file));
+  const std::ifstream in(absl::StrFormat("/proc/%d/%s", pid, file));
   std::ostringstream text;
   text << in.rdbuf();
   return text.str();
@@ -93,8 +93,9 @@ Layer CapabilityLayer(const std::string& status, const Policy& policy) {
     none = none && !value.empty() && value.find_first_not_of('0') == std::string::npos;
     proof += (proof.empty() ? "" : " ") + std::string(set) + "=" + value;
   }
-  if (!policy.capabilities.empty())
+  if (!policy.capabilities.empty()) {
     return NotRequired("capabilities", "policy keeps some: " + proof);
+  }
   return Judge("capabilities", none, none ? "all five sets empty" : proof);
 }
 
@@ -143,10 +144,11 @@ Layer LimitsLayer(pid_t pid, const Limits& limits, bool cgroup) {
     std::istringstream row(Field(table, limit.name));
     std::string soft, hard;
     row >> soft >> hard;
-    if (soft == SpellLimit(limit.value.rlim_cur) && hard == SpellLimit(limit.value.rlim_max))
+    if (soft == SpellLimit(limit.value.rlim_cur) && hard == SpellLimit(limit.value.rlim_max)) {
       ++proven;
-    else
+    } else {
       wrong += std::string(wrong.empty() ? "" : ", ") + limit.name;
+    }
   }
   return Judge("resource limits", wrong.empty() && proven > 0,
                wrong.empty() ? absl::StrFormat("%d read back", proven) : "not as set: " + wrong);
@@ -179,10 +181,11 @@ Layer DescriptorLayer(pid_t pid) {
   while (const dirent* entry = readdir(directory.get())) {
     if (entry->d_name[0] == '.') continue;
     const int fd = std::stoi(entry->d_name);
-    if (fd <= 2)
+    if (fd <= 2) {
       ++standard;
-    else if (fd != kReportFd && fd != kGoFd && fd != kExecFd && fd != kListenerFd)
+    } else if (fd != kReportFd && fd != kGoFd && fd != kExecFd && fd != kListenerFd) {
       others.push_back(fd);
+    }
   }
   return Judge("descriptors", others.empty() && standard == 3,
                others.empty() ? "standard streams only; the others close on exec"

@@ -56,7 +56,7 @@ class Finder {
     int links = 0;
   };
   absl::Status FollowWalk(Walk walk);
-  absl::StatusOr<bool> Enter(Walk& walk, std::string path, TreeNode node);
+  absl::StatusOr<bool> Enter(Walk& walk, const std::string& path, TreeNode node);
   void Lead(Walk& walk, std::string_view text) const;
   void FollowPointer(const Walk& walk, const TreeNode& file);
   std::string ReadLine(const TreeNode& file) const;
@@ -127,7 +127,7 @@ void Finder::FollowPointer(const Walk& walk, const TreeNode& file) {
 }
 
 // Takes note of one node on the way. False when nothing is left to follow.
-absl::StatusOr<bool> Finder::Enter(Walk& walk, std::string path, TreeNode node) {
+absl::StatusOr<bool> Finder::Enter(Walk& walk, const std::string& path, TreeNode node) {
   const mode_t mode = node.status.st_mode;
   if (!S_ISDIR(mode) && !S_ISREG(mode) && !S_ISLNK(mode)) {
     return absl::FailedPreconditionError(

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <optional>
 
@@ -22,17 +23,16 @@ constexpr int kMaxNames = 16;
 // Never a name that the tool chose. Unique enough among processes; a name that is taken is not
 // replaced.
 std::string NewName(int number) {
-  timespec now = {};
-  clock_gettime(CLOCK_REALTIME, &now);
-  return absl::StrFormat("warder-quarantine-%d.%09d-%d-%d", now.tv_sec, now.tv_nsec, getpid(),
-                         number);
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  return absl::StrFormat("warder-quarantine-%d-%d-%d", std::chrono::nanoseconds(now).count(),
+                         getpid(), number);
 }
 
 // The first name on the way to `path` that is no directory, or `path` itself; nothing when the way
 // ends before.
 std::optional<std::string> Appeared(int root, const std::string& path) {
   for (std::size_t end = path.find('/');; end = path.find('/', end + 1)) {
-    const std::string part = path.substr(0, end);
+    std::string part = path.substr(0, end);
     auto node = OpenNode(root, part);
     if (absl::IsNotFound(node.status())) return std::nullopt;
     // What cannot be examined is not known to be absent.

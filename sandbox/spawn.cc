@@ -53,7 +53,7 @@ std::vector<DescriptorRange> UnusedDescriptors(const StepList& steps) {
 
 ChildProcess& ChildProcess::operator=(ChildProcess&& other) noexcept {
   if (this != &other) {
-    ChildProcess old(std::move(*this));
+    const ChildProcess old(std::move(*this));
     pidfd_ = std::move(other.pidfd_);
     pid_ = other.pid_;
   }

@@ -1,101 +1,71 @@
+#include <algorithm>
+#include <iterator>
+
 #include "sandbox/child_main.h"
 
 namespace warder::sandbox {
+namespace {
+
+struct StepWord {
+  StepKind kind;
+  const char* name;
+};
+
+constexpr StepWord kStepWords[] = {
+    {StepKind::kCloseUnused, "close-unused"},
+    {StepKind::kReadGo, "wait-for-launcher"},
+    {StepKind::kJoinNamespace, "join-namespace"},
+    {StepKind::kNewNamespace, "new-namespace"},
+    {StepKind::kCloneSibling, "clone-tool"},
+    {StepKind::kSetGroup, "set-group"},
+    {StepKind::kClearGroups, "clear-groups"},
+    {StepKind::kSetUser, "set-user"},
+    {StepKind::kNewSession, "new-session"},
+    {StepKind::kMakePrivate, "make-mounts-private"},
+    {StepKind::kMount, "mount"},
+    {StepKind::kUnmount, "unmount"},
+    {StepKind::kMoveMount, "place-mount"},
+    {StepKind::kMountAttributes, "mount-attributes"},
+    {StepKind::kMakeDirectory, "make-directory"},
+    {StepKind::kSymlink, "symlink"},
+    {StepKind::kWriteFile, "write-file"},
+    {StepKind::kCopyFile, "copy-pinned-file"},
+    {StepKind::kBindFile, "place-pinned-file"},
+    {StepKind::kChangeDirectory, "change-directory"},
+    {StepKind::kPivotRoot, "pivot-root"},
+    {StepKind::kOpenExpected, "open-as-shown"},
+    {StepKind::kOpenSame, "open-pinned-file"},
+    {StepKind::kEnterDirectory, "enter-directory"},
+    {StepKind::kLoopbackUp, "loopback-up"},
+    {StepKind::kSetHostName, "set-host-name"},
+    {StepKind::kSetUmask, "set-umask"},
+    {StepKind::kSetPriority, "set-priority"},
+    {StepKind::kSetLimit, "set-limit"},
+    {StepKind::kDuplicate, "standard-streams"},
+    {StepKind::kDropBounding, "drop-bounding-set"},
+    {StepKind::kSetCapabilities, "set-capabilities"},
+    {StepKind::kNoNewPrivileges, "no-new-privileges"},
+    {StepKind::kLandlockCreate, "landlock-ruleset"},
+    {StepKind::kLandlockRule, "landlock-rule"},
+    {StepKind::kLandlockRestrict, "landlock"},
+    {StepKind::kCloseRange, "close-descriptors"},
+    {StepKind::kSeccomp, "seccomp"},
+    {StepKind::kDeathSignal, "death-signal"},
+    {StepKind::kNotDumpable, "not-dumpable"},
+    {StepKind::kIgnoreChildren, "reap-orphans"},
+    {StepKind::kUnblockSignals, "unblock-signals"},
+    {StepKind::kReport, "report"},
+    {StepKind::kIdle, "idle"},
+    {StepKind::kExec, "exec"},
+};
+
+}  // namespace
 
 const char* StepName(StepKind kind) {
-  switch (kind) {
-    case StepKind::kCloseUnused:
-      return "close-unused";
-    case StepKind::kReadGo:
-      return "wait-for-launcher";
-    case StepKind::kJoinNamespace:
-      return "join-namespace";
-    case StepKind::kNewNamespace:
-      return "new-namespace";
-    case StepKind::kCloneSibling:
-      return "clone-tool";
-    case StepKind::kSetGroup:
-      return "set-group";
-    case StepKind::kClearGroups:
-      return "clear-groups";
-    case StepKind::kSetUser:
-      return "set-user";
-    case StepKind::kNewSession:
-      return "new-session";
-    case StepKind::kMakePrivate:
-      return "make-mounts-private";
-    case StepKind::kMount:
-      return "mount";
-    case StepKind::kUnmount:
-      return "unmount";
-    case StepKind::kMoveMount:
-      return "place-mount";
-    case StepKind::kMountAttributes:
-      return "mount-attributes";
-    case StepKind::kMakeDirectory:
-      return "make-directory";
-    case StepKind::kSymlink:
-      return "symlink";
-    case StepKind::kWriteFile:
-      return "write-file";
-    case StepKind::kCopyFile:
-      return "copy-pinned-file";
-    case StepKind::kBindFile:
-      return "place-pinned-file";
-    case StepKind::kChangeDirectory:
-      return "change-directory";
-    case StepKind::kPivotRoot:
-      return "pivot-root";
-    case StepKind::kOpenExpected:
-      return "open-as-shown";
-    case StepKind::kOpenSame:
-      return "open-pinned-file";
-    case StepKind::kEnterDirectory:
-      return "enter-directory";
-    case StepKind::kLoopbackUp:
-      return "loopback-up";
-    case StepKind::kSetHostName:
-      return "set-host-name";
-    case StepKind::kSetUmask:
-      return "set-umask";
-    case StepKind::kSetPriority:
-      return "set-priority";
-    case StepKind::kSetLimit:
-      return "set-limit";
-    case StepKind::kDuplicate:
-      return "standard-streams";
-    case StepKind::kDropBounding:
-      return "drop-bounding-set";
-    case StepKind::kSetCapabilities:
-      return "set-capabilities";
-    case StepKind::kNoNewPrivileges:
-      return "no-new-privileges";
-    case StepKind::kLandlockCreate:
-      return "landlock-ruleset";
-    case StepKind::kLandlockRule:
-      return "landlock-rule";
-    case StepKind::kLandlockRestrict:
-      return "landlock";
-    case StepKind::kCloseRange:
-      return "close-descriptors";
-    case StepKind::kSeccomp:
-      return "seccomp";
-    case StepKind::kDeathSignal:
-      return "death-signal";
-    case StepKind::kNotDumpable:
-      return "not-dumpable";
-    case StepKind::kIgnoreChildren:
-      return "reap-orphans";
-    case StepKind::kUnblockSignals:
-      return "unblock-signals";
-    case StepKind::kReport:
-      return "report";
-    case StepKind::kIdle:
-      return "idle";
-    case StepKind::kExec:
-      return "exec";
-  }
-  return "invalid";
+  const auto* const found =
+      std::find_if(std::begin(kStepWords), std::end(kStepWords),
+                   [kind](const StepWord& word) { return word.kind == kind; });
+  return found == std::end(kStepWords) ? "invalid" : found->name;
 }
 
 }  // namespace warder::sandbox

@@ -133,8 +133,10 @@ absl::StatusOr<RulesByCall> Collect(const std::vector<SyscallRule>& list, bool d
     }
     absl::StatusOr<std::optional<FlatRule>> flat = Flatten(rule, action);
     if (!flat.ok()) return flat.status();
-    if (!flat->has_value()) continue;
-    if (absl::Status status = AddRule(**std::move(flat), rules); !status.ok()) return status;
+    std::optional<FlatRule>& of_this_machine = *flat;
+    if (!of_this_machine.has_value()) continue;
+    if (absl::Status status = AddRule(*std::move(of_this_machine), rules); !status.ok())
+      return status;
   }
   return rules;
 }
@@ -180,9 +182,9 @@ absl::Status LibseccompError(const char* step, int result) {
 }
 
 absl::StatusOr<std::vector<sock_filter>> Export(scmp_filter_ctx context) {
-  UniqueFd file(::memfd_create("warder-filter", MFD_CLOEXEC));
+  const UniqueFd file(::memfd_create("warder-filter", MFD_CLOEXEC));
   if (!file.ok()) return LibseccompError("memfd_create", errno);
-  if (int result = seccomp_export_bpf(context, file.get()); result != 0) {
+  if (const int result = seccomp_export_bpf(context, file.get()); result != 0) {
     return LibseccompError("seccomp_export_bpf", result);
   }
   const off_t size = ::lseek(file.get(), 0, SEEK_END);

@@ -4,10 +4,10 @@
 #include <fcntl.h>
 #include <linux/openat2.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <memory>
 #include <utility>
@@ -18,9 +18,10 @@ namespace warder::sandbox {
 namespace {
 
 std::int64_t NowUs() {
-  timespec now = {};
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return now.tv_sec * 1'000'000 + now.tv_nsec / 1'000;
+  using std::chrono::microseconds;
+  return std::chrono::duration_cast<microseconds>(
+             std::chrono::steady_clock::now().time_since_epoch())
+      .count();
 }
 
 int OpenDirectory(int root, const std::string& path) {
@@ -63,8 +64,12 @@ void TreeWalk::Wait(std::string path) {
 bool TreeWalk::List() {
   const std::string& path = current_.path;
   current_.fd.Reset(OpenDirectory(root_, path));
-  if (!current_.fd.ok() || fstat(current_.fd.get(), &current_.status) != 0) {
-    if (errno != ENOENT) Gap(path, WhyNot(errno));
+  if (!current_.fd.ok()) {
+    if (const int error = errno; error != ENOENT) Gap(path, WhyNot(error));
+    return false;
+  }
+  if (fstat(current_.fd.get(), &current_.status) != 0) {
+    Gap(path, WhyNot(errno));
     return false;
   }
   const std::unique_ptr<DIR, CloseDirectory> listing(
