@@ -79,7 +79,7 @@ absl::StatusOr<ChainRecord> ParseChainLine(std::string_view line) {
   auto json = manifest::ParseStrictJson(line, "record", {.bytes = kMaxAuditLineBytes});
   if (!json.ok()) return absl::DataLossError(json.status().message());
   if (!json->is_object()) return absl::DataLossError("it is not an object");
-  if (const absl::Status shape = CheckShape(*json); !shape.ok()) return shape;
+  if (absl::Status shape = CheckShape(*json); !shape.ok()) return shape;
   ChainRecord record;
   record.link = {(*json)["seq"].get<std::uint64_t>(), hash};
   record.previous_hash = (*json)["prev"].get<std::string>();

@@ -78,7 +78,8 @@ absl::Status AuditFault(const std::string& path, const std::string& what) {
 }
 
 absl::Status AuditFault(const std::string& path, const std::string& what, int error) {
-  absl::Status status = absl::ErrnoToStatus(error, absl::StrCat("audit log ", path, ": ", what));
+  const absl::Status status =
+      absl::ErrnoToStatus(error, absl::StrCat("audit log ", path, ": ", what));
   absl::StatusCode code = status.code();
   if (error == EFBIG) code = absl::StatusCode::kResourceExhausted;
   if (error == ELOOP || error == ENOTDIR) code = absl::StatusCode::kFailedPrecondition;
@@ -98,8 +99,9 @@ absl::StatusOr<AuditLockGuard> LockAudit(const UniqueFd& fd, const std::string& 
   for (;;) {
     struct flock lock = WholeFile(type);
     if (::fcntl(fd.get(), F_OFD_SETLK, &lock) == 0) return AuditLockGuard(fd.get());
-    if (errno != EAGAIN && errno != EACCES && errno != EINTR)
+    if (errno != EAGAIN && errno != EACCES && errno != EINTR) {
       return AuditFault(path, "lock", errno);
+    }
     if (std::chrono::steady_clock::now() >= give_up) {
       return absl::UnavailableError(absl::StrCat("audit log ", path,
                                                  ": another process has held its lock for ",
@@ -121,7 +123,7 @@ absl::StatusOr<AuditTail> ReadAuditTail(const UniqueFd& fd, const std::string& p
     const auto step = static_cast<std::size_t>(std::min<std::uint64_t>(start, kReadBytes));
     start -= step;
     std::string chunk;
-    const absl::Status read = ReadAt(fd.get(), start, step, chunk);
+    absl::Status read = ReadAt(fd.get(), start, step, chunk);
     if (!read.ok()) return read;
     bytes.insert(0, chunk);
     newline = bytes.rfind('\n');
@@ -129,8 +131,9 @@ absl::StatusOr<AuditTail> ReadAuditTail(const UniqueFd& fd, const std::string& p
   }
   AuditTail tail;
   if (newline == std::string::npos) {
-    if (start > 0)
+    if (start > 0) {
       return AuditFault(path, "its last line is too long to be one of Warder's; move it away");
+    }
     tail.torn = std::move(bytes);
     return tail;
   }
@@ -151,7 +154,7 @@ absl::Status AuditLines::Fill() {
   used_ = 0;
   const auto bytes = static_cast<std::size_t>(std::min<std::uint64_t>(end_ - offset_, kReadBytes));
   const std::size_t before = buffer_.size();
-  const absl::Status read = ReadAt(fd_, offset_, bytes, buffer_);
+  absl::Status read = ReadAt(fd_, offset_, bytes, buffer_);
   if (!read.ok()) return read;
   offset_ += buffer_.size() - before;
   if (buffer_.size() - before < bytes) end_ = offset_;  // it became shorter meanwhile
@@ -162,7 +165,7 @@ absl::StatusOr<AuditLines::Kind> AuditLines::Next(std::string_view& line) {
   std::size_t newline = buffer_.find('\n', used_);
   while (newline == std::string::npos && offset_ < end_ &&
          buffer_.size() - used_ <= kMaxAuditLineBytes) {
-    const absl::Status filled = Fill();
+    absl::Status filled = Fill();
     if (!filled.ok()) return filled;
     newline = buffer_.find('\n', used_);
   }

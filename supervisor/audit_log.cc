@@ -133,7 +133,7 @@ absl::StatusOr<std::unique_ptr<AuditLog>> AuditLog::Open(const std::string& path
   return std::unique_ptr<AuditLog>(new AuditLog(std::move(fd), path));
 }
 
-absl::StatusOr<std::uint64_t> AuditLog::Append(manifest::Json record) {
+absl::StatusOr<std::uint64_t> AuditLog::Append(const manifest::Json& record) {
   const auto lock = LockAudit(fd_, path_, AuditLock::kExclusive);
   if (!lock.ok()) return lock.status();
   if (const absl::Status name = CheckName(fd_, path_); !name.ok()) return name;

@@ -45,7 +45,7 @@ class AuditLog : public approval::Journal {
 
  private:
   AuditLog(sandbox::UniqueFd fd, std::string path) : fd_(std::move(fd)), path_(std::move(path)) {}
-  absl::StatusOr<std::uint64_t> Append(manifest::Json record);
+  absl::StatusOr<std::uint64_t> Append(const manifest::Json& record);
   sandbox::UniqueFd fd_;
   std::string path_;
 };

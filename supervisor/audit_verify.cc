@@ -143,7 +143,7 @@ class Verifier {
 
 absl::StatusOr<AuditReport> VerifyAudit(const std::string& path) {
   Verifier verifier;
-  const absl::Status read =
+  absl::Status read =
       ForEachLine(path, [&](std::uint64_t number, const absl::StatusOr<ChainRecord>& record) {
         verifier.Add(number, record);
         return true;
@@ -154,7 +154,7 @@ absl::StatusOr<AuditReport> VerifyAudit(const std::string& path) {
 
 absl::Status ReadAudit(const std::string& path, const std::function<void(const Json&)>& each) {
   absl::Status damage;
-  const absl::Status read =
+  absl::Status read =
       ForEachLine(path, [&](std::uint64_t number, const absl::StatusOr<ChainRecord>& record) {
         if (record.ok()) {
           each(record->json);

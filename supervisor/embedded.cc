@@ -11,6 +11,7 @@
 #include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
+#include <tuple>
 #include <utility>
 
 #include "absl/strings/str_format.h"
@@ -33,18 +34,19 @@ bool IsIgnored(int number) {
 template <typename T>
 absl::StatusOr<T> Await(asio::io_context& io, asio::awaitable<absl::StatusOr<T>> work) {
   absl::StatusOr<T> result;
-  asio::co_spawn(io, std::move(work), [&](std::exception_ptr failure, absl::StatusOr<T> value) {
-    io.stop();
-    if (failure == nullptr) {
-      result = std::move(value);
-      return;
-    }
-    try {
-      std::rethrow_exception(failure);
-    } catch (const std::exception& exception) {
-      result = absl::InternalError(absl::StrFormat("supervisor: %s", exception.what()));
-    }
-  });
+  asio::co_spawn(
+      io, std::move(work), [&](const std::exception_ptr& failure, absl::StatusOr<T> value) {
+        io.stop();
+        if (failure == nullptr) {
+          result = std::move(value);
+          return;
+        }
+        try {
+          std::rethrow_exception(failure);
+        } catch (const std::exception& exception) {
+          result = absl::InternalError(absl::StrFormat("supervisor: %s", exception.what()));
+        }
+      });
   io.restart();
   io.run();
   return result;
@@ -93,8 +95,7 @@ absl::StatusOr<std::unique_ptr<Embedded>> Embedded::Start(const Options& options
   embedded->launcher_ = *std::move(launcher);
   // After the launcher, which would inherit it: a reader that is gone and a file that may not grow
   // are errors, not deaths.
-  std::signal(SIGPIPE, SIG_IGN);
-  std::signal(SIGXFSZ, SIG_IGN);
+  for (const int number : {SIGPIPE, SIGXFSZ}) std::ignore = std::signal(number, SIG_IGN);
   if (absl::Status dropped = sandbox::DropSupervisorPrivileges(); !dropped.ok()) {
     return dropped;
   }

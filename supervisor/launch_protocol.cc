@@ -41,13 +41,16 @@ void PutAttestation(WireWriter& out, const sandbox::Attestation& attestation) {
 
 sandbox::Attestation GetAttestation(WireReader& in) {
   sandbox::Attestation attestation;
-  attestation.tier = static_cast<sandbox::Tier>(in.Number());
+  using sandbox::LayerState;
+  using sandbox::Tier;
+  attestation.tier = in.OneOf({Tier::kUserns, Tier::kRoot, Tier::kLandlock});
   attestation.policy = in.Text();
   for (std::uint64_t count = in.Count(); count > 0; --count) {
     sandbox::Layer layer;
     layer.name = in.Text();
     layer.required = in.Number() != 0;
-    layer.state = static_cast<sandbox::LayerState>(in.Number());
+    layer.state = in.OneOf({LayerState::kAbsent, LayerState::kEnforced, LayerState::kDegraded,
+                            LayerState::kNotRequired});
     layer.proof = in.Text();
     attestation.layers.push_back(std::move(layer));
   }
@@ -203,10 +206,12 @@ std::string EncodeFailure(const LaunchFailure& failure) {
 }
 
 std::optional<LaunchFailure> DecodeFailure(std::string_view body) {
+  using approval::RefusalCode;
   WireReader in(body);
   LaunchFailure failure;
   failure.refused = in.Number() != 0;
-  failure.refusal = static_cast<approval::RefusalCode>(in.Number());
+  failure.refusal = in.OneOf({RefusalCode::kSandboxUnavailable, RefusalCode::kChanged,
+                              RefusalCode::kNoPolicy, RefusalCode::kNotRunnable});
   failure.could_not_start.step = in.Text();
   failure.could_not_start.error = static_cast<int>(in.Signed());
   failure.could_not_start.detail = in.Text();
@@ -233,10 +238,8 @@ std::optional<ToolExit> DecodeExit(std::string_view body) {
   exit.usage.user_us = in.Signed();
   exit.usage.system_us = in.Signed();
   exit.usage.max_rss_kib = in.Signed();
-  const std::uint64_t limit = in.Number();
-  if (limit > static_cast<std::uint64_t>(LimitHit::kProcesses)) return std::nullopt;
-  exit.limit = static_cast<LimitHit>(limit);
-  return IfComplete(in, std::move(exit));
+  exit.limit = in.OneOf({LimitHit::kNone, LimitHit::kMemory, LimitHit::kCpu, LimitHit::kProcesses});
+  return IfComplete(in, exit);
 }
 
 std::string EncodeDenials(const sandbox::DenialReport& report) {

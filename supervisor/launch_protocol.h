@@ -49,6 +49,8 @@ struct Message {
 // Limits of one message: bytes of a body (Linux allows 2 MiB of argv and environment by default, 6
 // MiB at most), and descriptors (three streams and a "#!" chain of at most five files; the kernel's
 // own limit is 253).
+// The launcher's end of the pair.
+inline constexpr int kLauncherSocketFd = 3;
 inline constexpr std::size_t kMaxBodyBytes = 8u << 20;
 inline constexpr std::size_t kMaxDescriptors = 16;
 

@@ -77,9 +77,10 @@ class Channel {
   template <typename Done>
   asio::awaitable<absl::Status> Await(std::uint64_t id, Done done) {
     while (!done(Call(id))) {
-      if (lost_)
+      if (lost_) {
         co_return absl::UnavailableError(
             "the launcher process is gone; the kernel has killed the cell with it");
+      }
       if (reading_) {
         asio::error_code ignored;
         co_await Call(id).changed.async_wait(asio::redirect_error(asio::use_awaitable, ignored));
@@ -167,7 +168,7 @@ class LaunchedTool : public RunningTool {
     absl::Status status =
         co_await channel_->Await(id_, [](const CallState& call) { return call.exit.has_value(); });
     if (!status.ok()) co_return status;
-    co_return *channel_->Call(id_).exit;
+    co_return channel_->Call(id_).exit.value_or(ToolExit());
   }
 
   asio::awaitable<absl::Status> KillAll() override {
@@ -219,26 +220,26 @@ class LauncherClient : public Launcher {
     fds.push_back(std::move(stdio.err));
     for (const manifest::PinnedFile& file : call.call().files) {
       fds.emplace_back(fcntl(file.fd.get(), F_DUPFD_CLOEXEC, 0));
-      if (!fds.back().ok())
+      if (!fds.back().ok()) {
         co_return absl::ResourceExhaustedError(
             absl::StrFormat("no descriptor left: %s", strerror(errno)));
+      }
     }
     const std::uint64_t id = channel_->NewCall();
-    absl::Status status = channel_->Send(MessageKind::kLaunch, id,
-                                         EncodeLaunch(MakeRequest(call.call())), std::move(fds));
-    if (status.ok()) status = co_await AwaitAnswer(id);
-    if (!status.ok()) {
+    const auto answer = co_await Ask(MessageKind::kLaunch, id,
+                                     EncodeLaunch(MakeRequest(call.call())), std::move(fds));
+    if (!answer.ok()) {
       channel_->Forget(id);
-      co_return status;
+      co_return answer.status();
     }
-    const Message& answer = *channel_->Call(id).answer;
-    if (answer.kind == MessageKind::kStarted) {
-      auto attestation = DecodeAttestation(answer.body);
-      if (!attestation.has_value())
+    if (answer->kind == MessageKind::kStarted) {
+      auto attestation = DecodeAttestation(answer->body);
+      if (!attestation.has_value()) {
         co_return absl::InternalError("launch protocol: bad attestation");
+      }
       co_return std::make_unique<LaunchedTool>(channel_, id, std::move(*attestation));
     }
-    auto failure = DecodeFailure(answer.body);
+    auto failure = DecodeFailure(answer->body);
     channel_->Forget(id);
     if (!failure.has_value()) co_return absl::InternalError("launch protocol: bad failure");
     co_return std::move(*failure);
@@ -246,25 +247,29 @@ class LauncherClient : public Launcher {
 
   asio::awaitable<absl::StatusOr<std::vector<sandbox::Layer>>> Probe() override {
     const std::uint64_t id = channel_->NewCall();
-    absl::Status status = channel_->Send(MessageKind::kProbe, id, "", {});
-    if (status.ok()) status = co_await AwaitAnswer(id);
-    if (!status.ok()) co_return status;
-    const Message answer = std::move(*channel_->Call(id).answer);
+    const auto answer = co_await Ask(MessageKind::kProbe, id, "", {});
     channel_->Forget(id);
-    if (answer.kind == MessageKind::kFailed) {
-      const auto failure = DecodeFailure(answer.body);
+    if (!answer.ok()) co_return answer.status();
+    if (answer->kind == MessageKind::kFailed) {
+      const auto failure = DecodeFailure(answer->body);
       co_return absl::FailedPreconditionError(failure.has_value() ? failure->could_not_start.detail
                                                                   : "launch protocol: bad failure");
     }
-    auto attestation = DecodeAttestation(answer.body);
+    auto attestation = DecodeAttestation(answer->body);
     if (!attestation.has_value()) co_return absl::InternalError("launch protocol: bad attestation");
     co_return std::move(attestation->layers);
   }
 
  private:
-  asio::awaitable<absl::Status> AwaitAnswer(std::uint64_t id) {
-    co_return co_await channel_->Await(
-        id, [](const CallState& call) { return call.answer.has_value(); });
+  asio::awaitable<absl::StatusOr<Message>> Ask(MessageKind kind, std::uint64_t id, std::string body,
+                                               std::vector<UniqueFd> fds) {
+    absl::Status status = channel_->Send(kind, id, std::move(body), std::move(fds));
+    if (status.ok()) {
+      status = co_await channel_->Await(
+          id, [](const CallState& call) { return call.answer.has_value(); });
+    }
+    if (!status.ok()) co_return status;
+    co_return std::exchange(channel_->Call(id).answer, std::nullopt).value_or(Message());
   }
   std::shared_ptr<Channel> channel_;
 };
@@ -273,8 +278,8 @@ class LauncherClient : public Launcher {
 absl::StatusOr<pid_t> Execute(int socket) {
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_adddup2(&actions, socket, 3);
-  posix_spawn_file_actions_addclosefrom_np(&actions, 4);
+  posix_spawn_file_actions_adddup2(&actions, socket, kLauncherSocketFd);
+  posix_spawn_file_actions_addclosefrom_np(&actions, kLauncherSocketFd + 1);
   posix_spawnattr_t attributes;
   posix_spawnattr_init(&attributes);
   char name[] = "warder-launcher";
@@ -284,9 +289,10 @@ absl::StatusOr<pid_t> Execute(int socket) {
   const int error = posix_spawn(&pid, "/proc/self/exe", &actions, &attributes, argv, envp);
   posix_spawnattr_destroy(&attributes);
   posix_spawn_file_actions_destroy(&actions);
-  if (error != 0)
+  if (error != 0) {
     return absl::UnavailableError(
         absl::StrFormat("cannot start the launcher: %s", strerror(error)));
+  }
   return pid;
 }
 
@@ -303,8 +309,9 @@ absl::Status Greet(int socket, const manifest::Config& config) {
   if (count <= 0) return absl::UnavailableError("the launcher did not answer");
   auto answer = ReceiveMessage(socket);
   if (!answer.ok()) return absl::UnavailableError("the launcher ended before it was ready");
-  if (!answer->body.empty())
+  if (!answer->body.empty()) {
     return absl::UnavailableError("the launcher cannot build cells: " + answer->body);
+  }
   return absl::OkStatus();
 }
 

@@ -1,365 +1,32 @@
-// The launcher process: loads policies, builds cells, and tells the supervisor what the kernel says
-// of them.
-#include <fcntl.h>
+// The launcher process: reads its settings and policies, becomes what may build cells, and serves.
 #include <poll.h>
 #include <sys/prctl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
-#include <chrono>
-#include <cstring>
-#include <map>
-#include <memory>
-#include <optional>
 #include <string>
 #include <utility>
-#include <vector>
 
-#include "absl/strings/str_format.h"
-#include "sandbox/cell.h"
-#include "sandbox/cgroup_host.h"
-#include "sandbox/host.h"
-#include "sandbox/listener.h"
-#include "sandbox/quarantine.h"
-#include "sandbox/workspace_tree.h"
 #include "supervisor/launch_protocol.h"
 #include "supervisor/launcher.h"
-#include "supervisor/launcher_settings.h"
-#include "supervisor/limit_watch.h"
-#include "supervisor/policy_store.h"
+#include "supervisor/launcher_server.h"
 
 namespace warder::supervisor {
 namespace {
 
-using sandbox::UniqueFd;
-
-constexpr int kSocketFd = 3;
-// Calls of one launcher at the same time. Each takes about 24 descriptors; the limit keeps below
-// the usual 1024.
-constexpr std::size_t kMaxCalls = 32;
-// poll(2) counts milliseconds in an int; waking once a day costs nothing.
-constexpr std::int64_t kLongestPollMs = 24LL * 3600 * 1000;
-
-struct Call {
-  std::shared_ptr<const CompiledPolicy> policy;
-  std::optional<sandbox::UidLease> uid;
-  std::unique_ptr<sandbox::Cell> cell;
-  std::optional<sandbox::Listener> listener;
-  std::optional<LimitWatch> limits;  // from the start of the program on
-  UniqueFd workspace;                // O_PATH; only when protected names are absent from it
-  std::string workspace_path;
-  std::vector<sandbox::Quarantined> quarantined;
-  bool tool_gone = false, cell_gone = false, kill_asked = false;
-};
-
-class LauncherServer {
- public:
-  LauncherServer(manifest::Config config, PolicyStore policies, sandbox::Host host,
-                 sandbox::CgroupHost cgroups, sandbox::UidRange uids)
-      : config_(std::move(config)),
-        policies_(std::move(policies)),
-        host_(std::move(host)),
-        cgroups_(std::move(cgroups)),
-        uids_(uids) {
-    policies_.AnswerDenials(host_.listener_flags != 0 ? sandbox::DenialAnswer::kNotify
-                                                      : sandbox::DenialAnswer::kErrno);
-  }
-  // Serves until the supervisor closes the socket, and then ends what still runs. Should we be
-  // killed, as we are when the supervisor dies, the kernel does that: each init dies with us.
-  void Serve() {
-    ServeMessages();
-    for (auto& [id, call] : calls_) EndUnwatched(call);
-  }
-
- private:
-  void ServeMessages();
-  void EndUnwatched(Call& call);
-  bool HandleMessage();
-  void Reply(MessageKind kind, std::uint64_t id, std::string body);
-  std::optional<LaunchFailure> Launch(Message message);
-  std::optional<LaunchFailure> StartCell(const LaunchRequest& request,
-                                         const std::vector<UniqueFd>& fds, Call& call);
-  std::optional<LaunchFailure> HoldWorkspace(const LaunchRequest& request, Call& call);
-  absl::Status TakeUid(Call& call, sandbox::CellRequest& request);
-  void Probe(std::uint64_t id);
-  void Reap(std::uint64_t id, Call& call);
-  int EnforceLimits();
-  void Kill(std::uint64_t id);
-  void Quarantine(Call& call);
-
-  manifest::Config config_;
-  PolicyStore policies_;
-  sandbox::Host host_;
-  sandbox::CgroupHost cgroups_;
-  sandbox::UidRange uids_;
-  std::map<std::uint64_t, Call> calls_;
-  bool serving_ = true;
-};
-
-void LauncherServer::Reply(MessageKind kind, std::uint64_t id, std::string body) {
-  Message message;
-  message.kind = kind;
-  message.call = id;
-  message.body = std::move(body);
-  if (!SendMessage(kSocketFd, message).ok()) serving_ = false;
-}
-
-absl::Status LauncherServer::TakeUid(Call& call, sandbox::CellRequest& request) {
-  request.uid = host_.uid;
-  request.gid = host_.gid;
-  if (host_.tier != sandbox::Tier::kRoot) return absl::OkStatus();
-  mkdir(config_.runtime_dir.c_str(),
-        0700);  // the lock file's open says what is wrong when this fails
-  auto lease = sandbox::UidLease::Take(config_.runtime_dir + "/uids", uids_);
-  if (!lease.ok()) return lease.status();
-  request.uid = lease->uid();
-  request.gid = lease->uid();
-  call.uid = std::move(*lease);
-  return absl::OkStatus();
-}
-
-std::optional<LaunchFailure> LauncherServer::StartCell(const LaunchRequest& request,
-                                                       const std::vector<UniqueFd>& fds,
-                                                       Call& call) {
-  const sandbox::Policy& policy = call.policy->policy.confinement;
-  if (host_.tier < policy.minimum_tier) {
-    return Refuse(
-        approval::RefusalCode::kSandboxUnavailable, "tier",
-        absl::StrFormat(
-            "policy `%s` requires tier %s and this launcher has tier %s; run warder as root",
-            policy.name, sandbox::TierName(policy.minimum_tier), sandbox::TierName(host_.tier)));
-  }
-  sandbox::CellRequest cell_request;
-  cell_request.policy = &policy;
-  cell_request.filter = &call.policy->filter;
-  cell_request.host = &host_;
-  cell_request.cgroups = &cgroups_;
-  if (!request.workspace_path.empty()) {
-    cell_request.workspace = sandbox::WorkspaceSource{
-        request.workspace_path, request.workspace_device, request.workspace_inode};
-  }
-  if (absl::Status taken = TakeUid(call, cell_request); !taken.ok()) {
-    return Refuse(approval::RefusalCode::kSandboxUnavailable, "user-id",
-                  std::string(taken.message()));
-  }
-  auto built = sandbox::Cell::Build(cell_request);
-  if (const auto* failure = std::get_if<sandbox::SetupFailure>(&built)) return FromSetup(*failure);
-  call.cell = std::move(std::get<std::unique_ptr<sandbox::Cell>>(built));
-  sandbox::ProgramRequest program;
-  if (!request.files.empty())
-    program = MakeProgram(request, fds, policy.filesystem.workspace);
-  else
-    for (std::size_t i = 0; i < 3; ++i) program.stdio[i] = fds[i].get();
-  if (auto failure = call.cell->Confine(program); failure.has_value()) return FromSetup(*failure);
-  return HoldWorkspace(request, call);
-}
-
-// Nothing is executed yet: what is absent now, and there when the cell is gone, is the tool's work.
-std::optional<LaunchFailure> LauncherServer::HoldWorkspace(const LaunchRequest& request,
-                                                           Call& call) {
-  if (call.cell->absent().empty()) return std::nullopt;
-  auto node = sandbox::OpenNode(AT_FDCWD, request.workspace_path);
-  if (!node.ok() || node->status.st_dev != request.workspace_device ||
-      node->status.st_ino != request.workspace_inode) {
-    return Refuse(approval::RefusalCode::kChanged, "workspace",
-                  request.workspace_path + ": was moved or replaced while its cell was built");
-  }
-  call.workspace = std::move(node->fd);
-  call.workspace_path = request.workspace_path;
-  return std::nullopt;
-}
-
-void LauncherServer::Quarantine(Call& call) {
-  if (!call.workspace.ok()) return;
-  call.quarantined =
-      sandbox::QuarantineAppeared(call.workspace.get(), call.workspace_path, call.cell->absent(),
-                                  config_.state_dir + "/quarantine");
-}
-
-std::optional<LaunchFailure> LauncherServer::Launch(Message message) {
-  const auto request = DecodeLaunch(message.body);
-  const std::uint64_t id = message.call;
-  if (!request.has_value() || request->files.empty() || request->argv.empty() ||
-      message.fds.size() != 3 + request->files.size() || calls_.contains(id)) {
-    return Refuse(approval::RefusalCode::kNotRunnable, "request",
-                  "the launcher got a request that makes no sense");
-  }
-  if (calls_.size() >= kMaxCalls) {
-    return Refuse(approval::RefusalCode::kSandboxUnavailable, "request",
-                  absl::StrFormat("%u calls run already; wait for one to end", kMaxCalls));
-  }
-  auto policy = policies_.Get(request->policy);
-  if (!policy.ok())
-    return Refuse(approval::RefusalCode::kNoPolicy, "policy",
-                  std::string(policy.status().message()));
-  if ((*policy)->policy.digest != request->policy_digest) {
-    return Refuse(approval::RefusalCode::kChanged, "policy",
-                  absl::StrFormat("policy `%s` changed after it was shown", request->policy));
-  }
-  Call call;
-  call.policy = *policy;
-  if (auto failure = StartCell(*request, message.fds, call); failure.has_value()) return failure;
-  const sandbox::Attestation attestation = call.cell->Prove();
-  if (const sandbox::Layer* layer = sandbox::FirstUnprovenLayer(attestation); layer != nullptr) {
-    LaunchFailure failure = Refuse(
-        approval::RefusalCode::kSandboxUnavailable, layer->name,
-        absl::StrFormat("layer `%s` could not be proven: %s; `warder doctor` says how to get it",
-                        layer->name, layer->proof));
-    failure.attestation = attestation;
-    return failure;
-  }
-  if (auto started = call.cell->Start(); started.has_value()) {
-    LaunchFailure failure = FromSetup(*started);
-    failure.attestation = attestation;
-    return failure;
-  }
-  call.listener.emplace(call.cell->TakeListener(), call.policy->filter);
-  call.limits.emplace(call.cell->cgroup(), call.policy->policy.confinement.limits,
-                      LimitWatch::Clock::now());
-  calls_.emplace(id, std::move(call));
-  Reply(MessageKind::kStarted, id, EncodeAttestation(attestation));
-  return std::nullopt;
-}
-
-// Builds a cell under the default policy, up to the barrier, and reads what holds. Nothing is
-// executed.
-void LauncherServer::Probe(std::uint64_t id) {
-  LaunchRequest request;
-  Call call;
-  std::vector<UniqueFd> streams;
-  for (int i = 0; i < 3; ++i) streams.emplace_back(open("/dev/null", O_RDWR | O_CLOEXEC));
-  auto policy = policies_.Get("default");
-  if (!policy.ok()) {
-    Reply(MessageKind::kFailed, id,
-          EncodeFailure(Refuse(approval::RefusalCode::kNoPolicy, "policy",
-                               std::string(policy.status().message()))));
-    return;
-  }
-  call.policy = *policy;
-  if (auto failure = StartCell(request, streams, call); failure.has_value()) {
-    Reply(MessageKind::kFailed, id, EncodeFailure(*failure));
-    return;
-  }
-  Reply(MessageKind::kProbe, id, EncodeAttestation(call.cell->Prove()));
-}
-
-void LauncherServer::Kill(std::uint64_t id) {
-  const auto found = calls_.find(id);
-  if (found == calls_.end()) return;
-  found->second.kill_asked = true;
-  found->second.cell->init().Kill();
-  Reap(id, found->second);
-}
-
-// Takes note of what has ended. The tool is reaped first: as a zombie it would keep the pid
-// namespace, and init, from ending.
-void LauncherServer::Reap(std::uint64_t id, Call& call) {
-  const auto ended = [](const sandbox::ChildProcess& process) {
-    pollfd ready = {process.pidfd(), POLLIN, 0};
-    return poll(&ready, 1, 0) == 1;
-  };
-  if (!call.tool_gone && ended(call.cell->tool())) {
-    call.tool_gone = true;
-    const auto end = call.cell->tool().Wait();
-    const ToolExit exit =
-        end.ok() ? call.limits->Describe(end->signaled, end->status, end->usage) : ToolExit();
-    if (exit.signaled && exit.status == SIGSYS) call.listener->AddKill();
-    Reply(MessageKind::kExited, id, EncodeExit(exit));
-  }
-  if (call.tool_gone && !call.cell_gone && ended(call.cell->init())) {
-    call.cell_gone = call.cell->init().Wait().ok();
-    if (call.cell_gone) Quarantine(call);
-  }
-  if (call.cell_gone && call.kill_asked) {
-    const std::string end = EncodeEnd({call.listener->report(), call.quarantined});
-    calls_.erase(id);
-    Reply(MessageKind::kGone, id, end);
-  }
-}
-
-bool LauncherServer::HandleMessage() {
-  auto message = ReceiveMessage(kSocketFd);
-  if (absl::IsAborted(message.status())) return true;
-  if (!message.ok()) return false;
-  const std::uint64_t id = message->call;
-  switch (message->kind) {
-    case MessageKind::kLaunch:
-      if (auto failure = Launch(std::move(*message)); failure.has_value()) {
-        Reply(MessageKind::kFailed, id, EncodeFailure(*failure));
-      }
-      return true;
-    case MessageKind::kKill:
-      Kill(id);
-      return true;
-    case MessageKind::kProbe:
-      Probe(id);
-      return true;
-    default:
-      return false;  // a supervisor that speaks nonsense is not served
-  }
-}
-
-// Kills cells that have used up what they may; returns how long poll may wait for the next look.
-int LauncherServer::EnforceLimits() {
-  auto next = LimitWatch::Clock::time_point::max();
-  for (auto& [id, call] : calls_) {
-    if (call.tool_gone) continue;
-    if (call.limits->Exceeded(LimitWatch::Clock::now())) call.cell->init().Kill();
-    next = std::min(next, call.limits->next());
-  }
-  if (next == LimitWatch::Clock::time_point::max()) return -1;
-  const auto wait = std::chrono::ceil<std::chrono::milliseconds>(next - LimitWatch::Clock::now());
-  return static_cast<int>(std::clamp<std::int64_t>(wait.count(), 0, kLongestPollMs));
-}
-
-// Nobody is left to hear what was moved; that it is moved is what counts.
-void LauncherServer::EndUnwatched(Call& call) {
-  if (call.cell_gone) return;
-  call.cell->init().Kill();
-  if (!call.tool_gone) call.cell->tool().Wait().IgnoreError();
-  if (call.cell->init().Wait().ok()) Quarantine(call);
-}
-
-void LauncherServer::ServeMessages() {
-  while (serving_) {
-    const int wait_ms = EnforceLimits();
-    std::vector<pollfd> watched = {{kSocketFd, POLLIN, 0}};
-    std::vector<std::uint64_t> ids;
-    for (const auto& [id, call] : calls_) {
-      // A process that was reaped has no descriptor; poll ignores -1.
-      watched.push_back({call.tool_gone ? -1 : call.cell->tool().pidfd(), POLLIN, 0});
-      watched.push_back(
-          {call.tool_gone && !call.cell_gone ? call.cell->init().pidfd() : -1, POLLIN, 0});
-      watched.push_back({call.listener->fd(), POLLIN, 0});
-      watched.push_back({call.tool_gone ? -1 : call.limits->event(), POLLIN, 0});
-      ids.push_back(id);
-    }
-    if (poll(watched.data(), watched.size(), wait_ms) < 0 && errno != EINTR) return;
-    for (std::size_t i = 0; i < ids.size(); ++i) {
-      const pollfd* of_call = &watched[1 + 4 * i];
-      Call& call = calls_.at(ids[i]);
-      if (of_call[2].revents != 0) call.listener->Serve();
-      if (of_call[0].revents != 0 || of_call[1].revents != 0) Reap(ids[i], call);
-    }
-    if (watched[0].revents != 0 && !HandleMessage()) return;
-  }
-}
-
 void ReplyHello(const std::string& fault) {
   Message reply;
   reply.body = fault;
-  SendMessage(kSocketFd, reply).IgnoreError();  // the supervisor sees the end of file
+  SendMessage(kLauncherSocketFd, reply).IgnoreError();  // the supervisor sees the end of file
 }
 
 }  // namespace
 
 int LauncherMain() {
   sandbox::ResetSignals();
-  pollfd ready = {kSocketFd, POLLIN, 0};
+  pollfd ready = {kLauncherSocketFd, POLLIN, 0};
   while (poll(&ready, 1, -1) < 0 && errno == EINTR) continue;
-  auto hello = ReceiveMessage(kSocketFd);
+  auto hello = ReceiveMessage(kLauncherSocketFd);
   if (!hello.ok() || hello->kind != MessageKind::kHello) return 125;
   auto config = DecodeConfig(hello->body);
   if (!config.has_value()) return 125;
@@ -388,9 +55,8 @@ int LauncherMain() {
   }
   prctl(PR_SET_NAME, "warder-launcher");
   ReplyHello("");
-  LauncherServer(std::move(*config), std::move(policies), std::move(*host), *std::move(cgroups),
-                 settings->uids)
-      .Serve();
+  ServeLauncher(*std::move(config), std::move(policies), *host, *std::move(cgroups),
+                settings->uids);
   return 0;
 }
 

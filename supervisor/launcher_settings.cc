@@ -29,8 +29,9 @@ absl::StatusOr<LauncherSettings> ReadLauncherSettings(const manifest::Config& co
   reader.Object("uid_range", [&](manifest::JsonObjectReader& range) {
     settings.uids.first = static_cast<std::uint32_t>(range.Integer("first", kFirstUid, kLastUid));
     settings.uids.count = static_cast<std::uint32_t>(range.Integer("count", 1, kMaxUids));
-    if (settings.uids.first + std::int64_t{settings.uids.count} > kLastUid)
+    if (settings.uids.first + std::int64_t{settings.uids.count} > kLastUid) {
       range.Fail("count", "the range ends above the last id");
+    }
   });
   settings.cgroup_parent = reader.OptionalString("cgroup_parent");
   if (settings.cgroup_parent.has_value()) {

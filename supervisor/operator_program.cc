@@ -51,8 +51,9 @@ class OperatorProgram : public RunningTool {
     std::error_code error;
     co_await pidfd_.async_wait(asio::posix::stream_descriptor::wait_read,
                                asio::redirect_error(asio::use_awaitable, error));
-    if (error)
+    if (error) {
       co_return absl::InternalError("operator program: waiting for its end: " + error.message());
+    }
     co_return ReadExit();
   }
 
@@ -155,8 +156,9 @@ absl::StatusOr<std::unique_ptr<RunningTool>> StartOperatorProgram(
   pid_t pid = -1;
   int error = plan.Fill(stdio);
   if (error == 0) error = plan.Spawn(&pid, pointers.data(), environment);
-  if (error != 0)
+  if (error != 0) {
     return ErrnoStatus(absl::StrFormat("starting %s with %s", argv.front(), kSetpriv), error);
+  }
 
   sandbox::UniqueFd pidfd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
   if (!pidfd.ok()) {

@@ -4,6 +4,7 @@
 #define WARDER_SUPERVISOR_POLICY_SUGGESTION_H_
 
 #include <cstdint>
+#include <nlohmann/json.hpp>  // a member, whole
 #include <string>
 #include <vector>
 

@@ -233,6 +233,21 @@ Ending EndingOf(const ToolExit& exit) {
   return Signaled{exit.status};
 }
 
+// How the tool ended; nullptr while that is not known.
+const ToolExit* ExitOf(const State& state) {
+  return state.exit.has_value() && state.exit->ok() ? &**state.exit : nullptr;
+}
+
+// Once the tree is gone.
+absl::Status FaultOf(const State& state) {
+  if (state.exit.has_value() && !state.exit->ok()) return state.exit->status();
+  if (state.killed.has_value() && !state.killed->ok()) return *state.killed;
+  if (state.fault || !state.exit.has_value()) {
+    return absl::InternalError("watch: a coroutine failed");
+  }
+  return absl::OkStatus();
+}
+
 // Watches until the tree is gone. On success `exit` is set, and `ending` says why it ended.
 asio::awaitable<absl::Status> Run(std::shared_ptr<State> state, RunningTool& tool,
                                   const WatchLimits& limits, Ending& ending) {
@@ -247,8 +262,8 @@ asio::awaitable<absl::Status> Run(std::shared_ptr<State> state, RunningTool& too
     ending = Cancelled{};
   } else if (!ended && !state->TooMuchOutput()) {
     ending = TimedOut{limits.timeout_ms};
-  } else if (state->exit && state->exit->ok()) {
-    ending = EndingOf(**state->exit);
+  } else if (const ToolExit* exit = ExitOf(*state); exit != nullptr) {
+    ending = EndingOf(*exit);
     co_await DrainAfterExit(*state, limits, deadline);
   }
   const bool in_time = ended || state->TooMuchOutput();
@@ -259,10 +274,7 @@ asio::awaitable<absl::Status> Run(std::shared_ptr<State> state, RunningTool& too
   co_await Join(*state);
   // Also when the tool ended before we had read that much: which came first is a race.
   if (in_time && !state->cancelled && state->TooMuchOutput()) ending = OutputLimit{};
-  if (state->exit && !state->exit->ok()) co_return state->exit->status();
-  if (state->killed && !state->killed->ok()) co_return *state->killed;
-  if (state->fault || !state->exit) co_return absl::InternalError("watch: a coroutine failed");
-  co_return absl::OkStatus();
+  co_return FaultOf(*state);
 }
 
 Watched Collect(State& state, const RunningTool& tool, Ending ending) {
@@ -272,7 +284,7 @@ Watched Collect(State& state, const RunningTool& tool, Ending ending) {
   if (state.err) watched.err = state.err->kept.Take();
   watched.duration_ms =
       std::chrono::duration_cast<milliseconds>(state.exited_at - state.started).count();
-  watched.usage = (*state.exit)->usage;
+  if (const ToolExit* exit = ExitOf(state); exit != nullptr) watched.usage = exit->usage;
   watched.denials = tool.end().denials;
   return watched;
 }
@@ -324,12 +336,12 @@ asio::awaitable<absl::StatusOr<Watched>> WatchCaptured(RunningTool& tool, Captur
   pipes.child = {};  // a writing end of ours would hide the end of the streams
   auto state = std::make_shared<State>(executor);
   state->output_limit = limits.output_bytes.value_or(state->output_limit);
-  state->in.emplace(executor, pipes.in.Release());
-  state->out.emplace(executor, std::move(pipes.out), limits.stdout_bytes);
-  state->err.emplace(executor, std::move(pipes.err), limits.stderr_bytes);
-  Start(state, Feed(*state->in, std::move(input)));
-  Start(state, Drain(*state, *state->out));
-  Start(state, Drain(*state, *state->err));
+  auto& in = state->in.emplace(executor, pipes.in.Release());
+  auto& out = state->out.emplace(executor, std::move(pipes.out), limits.stdout_bytes);
+  auto& err = state->err.emplace(executor, std::move(pipes.err), limits.stderr_bytes);
+  Start(state, Feed(in, std::move(input)));
+  Start(state, Drain(*state, out));
+  Start(state, Drain(*state, err));
   co_return co_await WatchAll(state, tool, limits, std::move(cancel));
 }
 

@@ -6,8 +6,10 @@
 #ifndef WARDER_SUPERVISOR_WIRE_H_
 #define WARDER_SUPERVISOR_WIRE_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <initializer_list>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -50,6 +52,17 @@ class WireReader {
     return value;
   }
   std::int64_t Signed() { return static_cast<std::int64_t>(Number()); }
+  // The one of `values` that was written; failure, and the first of them, when none of them was.
+  template <typename Enum>
+  Enum OneOf(std::initializer_list<Enum> values) {
+    const std::uint64_t number = Number();
+    const auto* const found = std::find_if(values.begin(), values.end(), [number](Enum value) {
+      return static_cast<std::uint64_t>(value) == number;
+    });
+    if (found != values.end()) return *found;
+    Fail();
+    return *values.begin();
+  }
   std::string Text() {
     const std::uint64_t size = Number();
     if (size > rest_.size()) {

@@ -91,6 +91,34 @@ TEST(LaunchProtocol, AttestationFailureExitAndConfigComeBackAsTheyWere) {
   EXPECT_FALSE(DecodeQuarantined(EncodeQuarantined(moved) + "x").has_value());
 }
 
+TEST(LaunchProtocol, EveryStateOfALayerComesBack) {
+  sandbox::Attestation attestation;
+  for (int state = 0; state <= static_cast<int>(sandbox::LayerState::kNotRequired); ++state) {
+    attestation.layers.push_back({"layer", true, static_cast<sandbox::LayerState>(state), ""});
+  }
+  const auto back = DecodeAttestation(EncodeAttestation(attestation));
+  ASSERT_TRUE(back.has_value());
+  for (std::size_t i = 0; i < attestation.layers.size(); ++i) {
+    EXPECT_EQ(back->layers.at(i).state, attestation.layers[i].state) << i;
+  }
+}
+
+TEST(LaunchProtocol, ValueThatAListDoesNotHaveIsRefused) {
+  sandbox::Attestation attestation;
+  std::string body = EncodeAttestation(attestation);
+  ASSERT_TRUE(DecodeAttestation(body).has_value());
+  body[0] = 9;  // the tier comes first
+  EXPECT_FALSE(DecodeAttestation(body).has_value());
+  attestation.layers.push_back({"seccomp", true, static_cast<sandbox::LayerState>(77), ""});
+  EXPECT_FALSE(DecodeAttestation(EncodeAttestation(attestation)).has_value());
+  LaunchFailure failure;
+  failure.refusal = static_cast<approval::RefusalCode>(1);
+  EXPECT_FALSE(DecodeFailure(EncodeFailure(failure)).has_value());
+  ToolExit exit;
+  exit.limit = static_cast<LimitHit>(99);
+  EXPECT_FALSE(DecodeExit(EncodeExit(exit)).has_value());
+}
+
 TEST(LaunchProtocol, DenialsComeBackAsTheyWere) {
   sandbox::DenialReport report;
   report.watched = true;
