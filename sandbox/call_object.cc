@@ -108,17 +108,11 @@ std::string Address(pid_t pid, std::uint64_t address, std::uint64_t size) {
 
 // The names of the bits that are set in `value`, then the rest as a number.
 std::string CloneFlags(std::uint64_t value) {
-  static constexpr std::pair<std::uint64_t, const char*> kNames[] = {
-      {CLONE_NEWTIME, "CLONE_NEWTIME"},     {CLONE_NEWNS, "CLONE_NEWNS"},
-      {CLONE_NEWCGROUP, "CLONE_NEWCGROUP"}, {CLONE_NEWUTS, "CLONE_NEWUTS"},
-      {CLONE_NEWIPC, "CLONE_NEWIPC"},       {CLONE_NEWUSER, "CLONE_NEWUSER"},
-      {CLONE_NEWPID, "CLONE_NEWPID"},       {CLONE_NEWNET, "CLONE_NEWNET"},
-      {CLONE_PARENT, "CLONE_PARENT"}};
   std::string text;
-  for (const auto& [bit, name] : kNames) {
+  for (const auto& [bit, name] : kCloneBits) {
     if ((value & bit) == 0) continue;
     absl::StrAppend(&text, text.empty() ? "" : "|", name);
-    value &= ~bit;
+    value &= ~std::uint64_t{bit};
   }
   if (value == 0 && !text.empty()) return text;
   return absl::StrFormat("%s%s%#x", text, text.empty() ? "" : "|", value);

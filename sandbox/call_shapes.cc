@@ -1,6 +1,7 @@
 #include "sandbox/call_shapes.h"
 
 #include <linux/fs.h>
+#include <linux/sched.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 
@@ -148,11 +149,19 @@ constexpr NamedNumber kRequestNames[] = {{TIOCSTI, "TIOCSTI"},
                                          {FS_IOC_SETVERSION, "FS_IOC_SETVERSION"},
                                          {FS_IOC_FSSETXATTR, "FS_IOC_FSSETXATTR"}};
 
+constexpr NamedNumber kCloneFlagNames[] = {
+    {CLONE_NEWTIME, "CLONE_NEWTIME"},     {CLONE_NEWNS, "CLONE_NEWNS"},
+    {CLONE_NEWCGROUP, "CLONE_NEWCGROUP"}, {CLONE_NEWUTS, "CLONE_NEWUTS"},
+    {CLONE_NEWIPC, "CLONE_NEWIPC"},       {CLONE_NEWUSER, "CLONE_NEWUSER"},
+    {CLONE_NEWPID, "CLONE_NEWPID"},       {CLONE_NEWNET, "CLONE_NEWNET"},
+    {CLONE_PARENT, "CLONE_PARENT"}};
+
 }  // namespace
 
 const std::span<const NamedNumber> kFamilies(kFamilyNames);
 const std::span<const NamedNumber> kSocketTypes(kTypeNames);
 const std::span<const NamedNumber> kRequests(kRequestNames);
+const std::span<const NamedNumber> kCloneBits(kCloneFlagNames);
 
 const CallShape* ShapeOf(std::string_view name) {
   const auto* found = std::find_if(std::begin(kShapes), std::end(kShapes),
@@ -165,6 +174,15 @@ std::string NameOf(std::span<const NamedNumber> names, std::uint32_t value) {
     if (number == value) return name;
   }
   return absl::StrFormat("%#x", value);
+}
+
+std::optional<std::uint32_t> NumberOf(std::string_view name) {
+  for (const auto names : {kFamilies, kSocketTypes, kRequests, kCloneBits}) {
+    for (const auto& [number, known] : names) {
+      if (known == name) return number;
+    }
+  }
+  return std::nullopt;
 }
 
 }  // namespace warder::sandbox

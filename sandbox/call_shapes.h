@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -42,9 +43,11 @@ struct CallShape {
 const CallShape* ShapeOf(std::string_view name);
 
 using NamedNumber = std::pair<std::uint32_t, const char*>;
-extern const std::span<const NamedNumber> kFamilies, kSocketTypes, kRequests;
+extern const std::span<const NamedNumber> kFamilies, kSocketTypes, kRequests, kCloneBits;
 // The name of `value`, or the value in hexadecimal.
 std::string NameOf(std::span<const NamedNumber> names, std::uint32_t value);
+// The number that one of these tables has for `name`.
+std::optional<std::uint32_t> NumberOf(std::string_view name);
 
 }  // namespace warder::sandbox
 

@@ -268,15 +268,17 @@ absl::StatusOr<SyscallFilter> CompileSyscallFilter(const SyscallPolicy& policy,
   return filter;
 }
 
+bool ConditionsHold(const SyscallRule& rule, const seccomp_data& call) {
+  return std::all_of(rule.when.begin(), rule.when.end(), [&](const ArgMatch& match) {
+    return (call.args[match.index] & match.mask) == match.value;
+  });
+}
+
 const SyscallRule* NotifyingRule(const SyscallFilter& filter, const seccomp_data& call) {
   const auto rules = filter.notifying.find(call.nr);
   if (rules == filter.notifying.end()) return nullptr;
   for (const SyscallRule& rule : rules->second) {
-    const bool matches =
-        std::all_of(rule.when.begin(), rule.when.end(), [&](const ArgMatch& match) {
-          return (call.args[match.index] & match.mask) == match.value;
-        });
-    if (matches) return &rule;
+    if (ConditionsHold(rule, call)) return &rule;
   }
   return nullptr;
 }
@@ -286,6 +288,12 @@ absl::Status CheckSyscallPolicy(const SyscallPolicy& policy) { return Check(poli
 int SyscallNumber(const std::string& name) {
   static_assert(kUnknownSyscall == __NR_SCMP_ERROR);
   return seccomp_syscall_resolve_name(name.c_str());
+}
+
+int SyscallNumber(const std::string& name, Abi abi) {
+  if (abi == Abi::kNative) return SyscallNumber(name);
+  return seccomp_syscall_resolve_name_arch(abi == Abi::kX32 ? SCMP_ARCH_X32 : SCMP_ARCH_X86,
+                                           name.c_str());
 }
 
 std::string SyscallName(int number) {

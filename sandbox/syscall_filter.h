@@ -14,6 +14,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "sandbox/bpf_evaluator.h"
 #include "sandbox/policy.h"
 
 namespace warder::sandbox {
@@ -39,6 +40,8 @@ struct SyscallFilter {
   bool memory_is_prompt = false;
 };
 
+// Whether the arguments of `call` meet every condition of `rule`; its number is not looked at.
+bool ConditionsHold(const SyscallRule& rule, const seccomp_data& call);
 // The first rule of `filter` that notifies of this call; nullptr when none does.
 const SyscallRule* NotifyingRule(const SyscallFilter& filter, const seccomp_data& call);
 
@@ -61,6 +64,8 @@ inline constexpr int kUnknownSyscall = -1;
 // The native number of `name`; kUnknownSyscall, or a number below it for a call that only other
 // architectures have. Rules on the latter are valid and compile to nothing.
 int SyscallNumber(const std::string& name);
+// The same in the table of `abi`.
+int SyscallNumber(const std::string& name, Abi abi);
 // The name of native call `number`, or "" when unknown.
 std::string SyscallName(int number);
 

@@ -1,11 +1,9 @@
 // Every case of tests/attacks/*.cases that has probes: in a cell, outside as the control, and on
 // the compiled filter where a case is about a system call.
 #include <gtest/gtest.h>
-#include <linux/audit.h>
 
 #include <algorithm>
 #include <cstdlib>
-#include <cstring>
 #include <fstream>
 #include <map>
 #include <set>
@@ -13,14 +11,13 @@
 #include <string>
 #include <vector>
 
-#include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
-#include "manifest/policy_file.h"
+#include "sandbox/bpf_evaluator.h"
 #include "sandbox/syscall_filter.h"
 #include "tests/support/attack_cases.h"
 #include "tests/support/attack_scene.h"
-#include "tests/support/bpf_evaluator.h"
+#include "tests/support/shipped_filter.h"
 
 namespace warder::testing {
 namespace {
@@ -40,35 +37,17 @@ std::string ByNumber(const std::string& line) {
   return absl::StrJoin(words, " ");
 }
 
-const sandbox::SyscallFilter& Filter() {
-  static const sandbox::SyscallFilter filter = [] {
-    manifest::Config config;
-    config.config_dir = "/nonexistent/warder";
-    config.share_dir = WARDER_SHARE_DIR;
-    const auto policy = manifest::LoadPolicy(config, "default");
-    EXPECT_TRUE(policy.ok()) << policy.status();
-    auto compiled = sandbox::CompileSyscallFilter(policy->confinement.syscalls);
-    EXPECT_TRUE(compiled.ok()) << compiled.status();
-    return *std::move(compiled);
-  }();
-  return filter;
-}
-
 std::string Verdict(const std::string& call_by_number) {
   const Words words = absl::StrSplit(call_by_number, ' ', absl::SkipEmpty());
   std::vector<std::uint64_t> arguments;
   for (std::size_t i = 2; i < words.size(); ++i)
     arguments.push_back(std::strtoull(words[i].c_str(), nullptr, 0));
-  seccomp_data data =
-      NativeCall(static_cast<int>(std::strtoull(words.at(1).c_str(), nullptr, 0)), arguments);
-  if (words.front() == "int80") data.arch = AUDIT_ARCH_I386;
-  const auto verdict = RunFilters({Filter().allow, Filter().deny}, data);
-  if (!verdict.ok()) return std::string(verdict.status().message());
-  const sandbox::SyscallRule* rule = sandbox::NotifyingRule(Filter(), data);
-  // The launcher answers a notification with the errno of the rule.
-  return rule != nullptr && VerdictText(*verdict) == "notify"
-             ? absl::StrCat("errno ", strerrorname_np(rule->error))
-             : VerdictText(*verdict);
+  const auto abi = words.front() == "int80" ? sandbox::Abi::kI386 : sandbox::Abi::kNative;
+  const int number = static_cast<int>(std::strtoull(words.at(1).c_str(), nullptr, 0));
+  static const ShippedFilter filter("default");
+  const std::string answer = filter.Answer(sandbox::CallBy(abi, number, arguments));
+  // To the caller it is the same who gives the errno.
+  return answer.starts_with("notify ") ? "errno " + answer.substr(7) : answer;
 }
 
 bool HasDefaultRoute() {

@@ -27,5 +27,13 @@ TEST(CallShapes, NumbersWithoutANameStayNumbers) {
   EXPECT_EQ(NameOf(kRequests, 0x1234), "0x1234");
 }
 
+TEST(CallShapes, NamesHaveTheirNumbers) {
+  EXPECT_EQ(NumberOf("AF_PACKET"), 17u);
+  EXPECT_EQ(NumberOf("SOCK_SEQPACKET"), 5u);
+  EXPECT_EQ(NumberOf("TIOCSTI"), 0x5412u);
+  EXPECT_EQ(NumberOf("CLONE_NEWUSER"), 0x10000000u);
+  EXPECT_EQ(NumberOf("AF_NONE_SUCH"), std::nullopt);
+}
+
 }  // namespace
 }  // namespace warder::sandbox

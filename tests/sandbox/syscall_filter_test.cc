@@ -19,7 +19,7 @@
 #include <vector>
 
 #include "absl/strings/str_format.h"
-#include "tests/support/bpf_evaluator.h"
+#include "sandbox/bpf_evaluator.h"
 
 namespace warder::testing {
 namespace {
@@ -28,9 +28,12 @@ using sandbox::ArgMatch;
 using sandbox::CompileSyscallFilter;
 using sandbox::DenialAnswer;
 using sandbox::DenyAction;
+using sandbox::NativeCall;
+using sandbox::RunFilters;
 using sandbox::SyscallFilter;
 using sandbox::SyscallPolicy;
 using sandbox::SyscallRule;
+using sandbox::VerdictText;
 using ::testing::HasSubstr;
 
 constexpr std::uint64_t kAllBits = ~std::uint64_t{0};

@@ -1,6 +1,6 @@
 // An interpreter for the classic BPF of seccomp(2), independent of libseccomp and of the kernel.
-#ifndef WARDER_TESTS_SUPPORT_BPF_EVALUATOR_H_
-#define WARDER_TESTS_SUPPORT_BPF_EVALUATOR_H_
+#ifndef WARDER_SANDBOX_BPF_EVALUATOR_H_
+#define WARDER_SANDBOX_BPF_EVALUATOR_H_
 
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -13,7 +13,7 @@
 
 #include "absl/status/statusor.h"
 
-namespace warder::testing {
+namespace warder::sandbox {
 
 using BpfProgram = std::span<const sock_filter>;
 
@@ -36,9 +36,16 @@ absl::StatusOr<std::uint32_t> RunFilters(std::initializer_list<BpfProgram> oldes
 // "allow", "errno EPERM", "kill", "notify", or the value in hexadecimal.
 std::string VerdictText(std::uint32_t verdict);
 
-// A native call of number `nr`.
+// Who can call the kernel, each with numbers of its own. A cell lets only kNative do so.
+enum class Abi : std::uint8_t { kNative, kX32, kI386 };
+
+// Call number `nr` of `abi` as the kernel shows it to a filter. For kX32 `nr` is with or without
+// the bit that marks its numbers; a seventh argument and later ones are dropped.
+seccomp_data CallBy(Abi abi, int nr, const std::vector<std::uint64_t>& arguments = {});
 seccomp_data NativeCall(int nr, const std::vector<std::uint64_t>& arguments = {});
+// Whether `call` is by another ABI than the one that filters are compiled for.
+bool IsForeign(const seccomp_data& call);
 
-}  // namespace warder::testing
+}  // namespace warder::sandbox
 
-#endif  // WARDER_TESTS_SUPPORT_BPF_EVALUATOR_H_
+#endif  // WARDER_SANDBOX_BPF_EVALUATOR_H_

@@ -1,16 +1,16 @@
-#include "tests/support/bpf_evaluator.h"
+#include "sandbox/bpf_evaluator.h"
 
 #include <linux/audit.h>
 
 #include <array>
 #include <cerrno>
 #include <cstring>
-#include <limits>
+#include <iterator>
 #include <optional>
 
 #include "absl/strings/str_format.h"
 
-namespace warder::testing {
+namespace warder::sandbox {
 namespace {
 
 #if defined(__x86_64__)
@@ -20,6 +20,7 @@ constexpr std::uint32_t kNativeArchitecture = AUDIT_ARCH_AARCH64;
 #else
 #error "name the AUDIT_ARCH_* of this architecture"
 #endif
+constexpr std::uint32_t kX32Bit = 0x40000000;  // __X32_SYSCALL_BIT of <asm/unistd.h>
 
 class Machine {
  public:
@@ -222,12 +223,25 @@ std::string VerdictText(std::uint32_t verdict) {
   return absl::StrFormat("%#x", verdict);
 }
 
-seccomp_data NativeCall(int nr, const std::vector<std::uint64_t>& arguments) {
+seccomp_data CallBy(Abi abi, int nr, const std::vector<std::uint64_t>& arguments) {
   seccomp_data data = {};
-  data.nr = nr;
-  data.arch = kNativeArchitecture;
-  for (std::size_t i = 0; i < arguments.size() && i < 6; ++i) data.args[i] = arguments[i];
+  data.nr = abi == Abi::kX32 ? nr | static_cast<int>(kX32Bit) : nr;
+  data.arch = abi == Abi::kI386 ? AUDIT_ARCH_I386 : kNativeArchitecture;
+  for (std::size_t i = 0; i < arguments.size() && i < std::size(data.args); ++i) {
+    data.args[i] = arguments[i];
+  }
   return data;
 }
 
-}  // namespace warder::testing
+seccomp_data NativeCall(int nr, const std::vector<std::uint64_t>& arguments) {
+  return CallBy(Abi::kNative, nr, arguments);
+}
+
+bool IsForeign(const seccomp_data& call) {
+  if (call.arch != kNativeArchitecture) return true;
+  // -1 is no number of x32: the kernel has it for a call that a tracer took away.
+  return kNativeArchitecture == AUDIT_ARCH_X86_64 && call.nr != -1 &&
+         (static_cast<std::uint32_t>(call.nr) & kX32Bit) != 0;
+}
+
+}  // namespace warder::sandbox
