@@ -26,7 +26,6 @@ using manifest::Json;
 using sandbox::Layer;
 using sandbox::LayerState;
 
-constexpr char kDefaultPolicy[] = "default";
 constexpr char kTrialProgram[] = "/bin/true";
 
 // What mends a layer that is missing. The kernel's options are those of its own documentation.

@@ -13,58 +13,10 @@
 
 #include "supervisor/choose_approver.h"
 #include "supervisor/console.h"
+#include "supervisor/help_words.h"
 
 namespace warder::supervisor {
 namespace {
-
-constexpr char kPurpose[] =
-    "Runs the tools that a repository declares: checks the call, asks an approver,\n"
-    "and runs exactly what was approved inside a cell that the kernel enforces.";
-
-constexpr char kExitCodes[] =
-    "Exit codes:\n"
-    "  the tool's own  the tool ran and exited\n"
-    "  128+N           signal N ended the tool, or warder (130 SIGINT, 143 SIGTERM)\n"
-    "  124             the tool ran into its time limit\n"
-    "  125             Warder failed, or a manifest, policy or rules file is bad\n"
-    "  126             refused: denied, nobody to ask, bad input, no policy or tool\n"
-    "  127             could not start: no such program, or a step of the cell failed\n"
-    "  2               the command line is wrong, or --input cannot be read";
-
-constexpr char kRootFooter[] =
-    "  1               check, doctor, audit verify: problems were found\n"
-    "\n"
-    "`warder COMMAND --help` says more. The options above may also follow COMMAND.";
-
-constexpr char kReportExitCodes[] =
-    "Exit codes:\n"
-    "  0    all is well\n"
-    "  1    problems were found\n"
-    "  2    the command line is wrong\n"
-    "  125  Warder failed, or one of its files cannot be read";
-
-constexpr char kReadExitCodes[] =
-    "Exit codes:\n"
-    "  0    done\n"
-    "  2    the command line is wrong\n"
-    "  125  Warder failed, or a manifest, policy or log file is bad";
-
-constexpr char kApproverWords[] =
-    "WHO decides (--approve; otherwise the policy says):\n"
-    "  ask            you, at this terminal\n"
-    "  allow-all      everything is allowed; the cell still confines it\n"
-    "  deny-all       nothing is\n"
-    "  rules          the shipped rules of the policy and yours, then the terminal\n"
-    "  rules:FILE     the rules in FILE and yours, then the terminal\n"
-    "  program:/PATH  a program that gets the ticket on stdin and answers on stdout\n"
-    "Your own rules (rules/*.json in the configuration directory) always come first:\n"
-    "what one of them denies is denied.\n\n";
-
-constexpr char kInputWords[] =
-    "INPUT is the tool's input, one JSON object:\n"
-    "  --input '{\"name\": 1}'  the text itself\n"
-    "  --input @FILE          the content of FILE\n"
-    "  --input -              standard input\n\n";
 
 constexpr std::int64_t kLongestTimeoutMs = 24 * 60 * 60 * 1000;  // what `exec` has anyway
 constexpr std::size_t kOptionColumns = 28;  // the left half of --help, so that the whole fits 80
@@ -281,7 +233,7 @@ void Grammar::AddAudit() {
 }
 
 void Grammar::AddPolicy() {
-  CLI::App* policy = Add(&app_, "policy", "List, show or suggest policies", nullptr);
+  CLI::App* policy = Add(&app_, "policy", "List, show, question or suggest policies", nullptr);
   policy->footer(kReadExitCodes);
   CLI::App* list = Add(policy, "list", "List the policies that calls can use", RunPolicyList);
   AddWorkspace(list);
@@ -297,15 +249,23 @@ void Grammar::AddPolicy() {
   AddPlaces(show);
   show->footer(kReadExitCodes);
 
+  CLI::App* would =
+      Add(policy, "would-allow", "Ask the compiled syscall filter", RunPolicyWouldAllow);
+  would->add_option("SYSCALL", options_.name, "Its name or number")->required()->type_name("");
+  would->add_option("ARG", options_.arguments, "Its arguments, 0 where not given")->type_name("");
+  would->add_option("--abi", options_.abi, "x86_64 (default), x32 or i386")->type_name("ABI");
+  AddPolicyName(would);
+  AddWorkspace(would);
+  AddJson(would, "Print as one JSON object");
+  AddPlaces(would);
+  would->footer(kWouldAllowWords);
+
   CLI::App* suggest = Add(policy, "suggest", "Show what would allow denials", RunPolicySuggest);
   suggest->add_option("--call", options_.call, "Record N of the audit log")->type_name("N");
   suggest->add_flag("--last{1}", options_.last, "The last outcome in the audit log");
   AddJson(suggest, "Print as one JSON object");
   AddPlaces(suggest);
-  suggest->footer(
-      "Without --call or --last reads an outcome (--json) from standard input. Prints a\n"
-      "policy for you to read, complete and save; nothing is applied.\n\n"
-      "Exit codes: 0 it covers every denial, 1 it does not, 2 and 125 as elsewhere");
+  suggest->footer(kSuggestWords);
 }
 
 CLI::App* Grammar::Chosen() {

@@ -20,10 +20,13 @@ namespace warder::supervisor {
 // Exit codes that are not a tool's (DESIGN 7.6).
 inline constexpr int kExitOk = 0;
 inline constexpr int kExitProblems =
-    1;  // check, doctor, audit verify: what was looked at has faults
+    1;  // check, doctor, audit verify: what was looked at has faults; would-allow: it would not
 inline constexpr int kExitUsage = 2;
 inline constexpr int kExitFault = 125;
 inline constexpr int kExitRefused = 126;
+
+// The policy that a command looks at when none is named and no binding is asked.
+inline constexpr char kDefaultPolicy[] = "default";
 
 // Everything that a command line can say. Each command reads the members that its --help names.
 struct Options {
@@ -33,13 +36,15 @@ struct Options {
   std::optional<std::string> approve;
   bool json = false;
   std::optional<std::int64_t> timeout_ms;
-  std::string input = "{}";           // JSON text, "@FILE" or "-"
-  std::string tool;                   // call, preview, audit show
-  std::vector<std::string> command;   // exec
-  std::optional<int> json_fd;         // exec
-  std::string name;                   // policy show
-  std::size_t last = 0;               // audit show; 0: all. policy suggest: the last call when 1
-  std::optional<std::uint64_t> call;  // policy suggest: number of an outcome's audit record
+  std::string input = "{}";            // JSON text, "@FILE" or "-"
+  std::string tool;                    // call, preview, audit show
+  std::vector<std::string> command;    // exec
+  std::optional<int> json_fd;          // exec
+  std::string name;                    // policy show; the call's of policy would-allow
+  std::vector<std::string> arguments;  // policy would-allow
+  std::string abi = "x86_64";          // policy would-allow
+  std::size_t last = 0;                // audit show; 0: all. policy suggest: the last call when 1
+  std::optional<std::uint64_t> call;   // policy suggest: number of an outcome's audit record
 };
 
 // Each does its work, writes to this process's stdout and stderr, and returns the exit code.
@@ -54,6 +59,7 @@ int RunAuditVerify(const Options& options);
 int RunPolicyList(const Options& options);
 int RunPolicyShow(const Options& options);
 int RunPolicySuggest(const Options& options);
+int RunPolicyWouldAllow(const Options& options);
 
 // Writes "warder: MESSAGE" to stderr, made safe for a terminal. A message may have several lines.
 void Complain(std::string_view message);

@@ -33,6 +33,8 @@ TEST(CommandLine, EveryCommandHasItsFunction) {
   EXPECT_EQ(Parse({"audit", "verify"}).run, RunAuditVerify);
   EXPECT_EQ(Parse({"policy", "list"}).run, RunPolicyList);
   EXPECT_EQ(Parse({"policy", "show", "default"}).run, RunPolicyShow);
+  EXPECT_EQ(Parse({"policy", "suggest"}).run, RunPolicySuggest);
+  EXPECT_EQ(Parse({"policy", "would-allow", "read"}).run, RunPolicyWouldAllow);
 }
 
 TEST(CommandLine, OptionsBeforeAndAfterTheCommandMeanTheSame) {
@@ -110,6 +112,19 @@ TEST(CommandLine, MistakesNameTheWord) {
   ExpectMistake({"list", "--", "x"}, "only `exec`");
 }
 
+TEST(CommandLine, WouldAllowTakesACallAndItsArgumentsNegativeOnesToo) {
+  const ParsedCommandLine parsed =
+      Parse({"policy", "would-allow", "-p", "p", "openat", "-100", "0x5", "--json", "-1"});
+  ASSERT_EQ(parsed.run, RunPolicyWouldAllow) << parsed.err;
+  EXPECT_EQ(parsed.options.name, "openat");
+  EXPECT_THAT(parsed.options.arguments, ElementsAre("-100", "0x5", "-1"));
+  EXPECT_EQ(parsed.options.policy, "p");
+  EXPECT_TRUE(parsed.options.json);
+  EXPECT_EQ(parsed.options.abi, "x86_64");
+  EXPECT_EQ(Parse({"policy", "would-allow", "read", "--abi", "x32"}).options.abi, "x32");
+  ExpectMistake({"policy", "would-allow"}, "SYSCALL is required");
+}
+
 TEST(CommandLine, NumbersOutsideTheirRangeAreMistakes) {
   for (const char* value : {"0", "-1", "x", "1.5", "86400001", "99999999999999999999"}) {
     ExpectMistake({"call", "t", "--timeout", value}, "--timeout");
@@ -127,10 +142,21 @@ TEST(CommandLine, ApproveTakesOnlyTheDocumentedForms) {
 }
 
 TEST(CommandLine, HelpOnEveryLevelFitsEightyColumnsAndEndsWithTheExitCodes) {
-  const std::vector<std::vector<std::string>> levels{
-      {},         {"call"},           {"exec"},          {"preview"},       {"list"},
-      {"check"},  {"doctor"},         {"audit"},         {"audit", "show"}, {"audit", "verify"},
-      {"policy"}, {"policy", "list"}, {"policy", "show"}};
+  const std::vector<std::vector<std::string>> levels{{},
+                                                     {"call"},
+                                                     {"exec"},
+                                                     {"preview"},
+                                                     {"list"},
+                                                     {"check"},
+                                                     {"doctor"},
+                                                     {"audit"},
+                                                     {"audit", "show"},
+                                                     {"audit", "verify"},
+                                                     {"policy"},
+                                                     {"policy", "list"},
+                                                     {"policy", "show"},
+                                                     {"policy", "suggest"},
+                                                     {"policy", "would-allow"}};
   for (std::vector<std::string> words : levels) {
     words.emplace_back("--help");
     const ParsedCommandLine parsed = Parse(words);
