@@ -3,7 +3,8 @@
 //
 // A case is a bash script with "# title:", "# needs:" (programs), "# policy:" (default) and the
 // lines that it prints as "#=> LINE"; "#free=> LINE" where it prints something else unconfined.
-// "# control: named user" when it only does outside for a user with a name.
+// "# control: named user" when it only does outside for a user with a name. "# denied:" names the
+// system calls that the case is refused on purpose; no other record of a denial may be left.
 #include <gtest/gtest.h>
 #include <pwd.h>
 #include <unistd.h>
@@ -11,11 +12,15 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <map>
+#include <nlohmann/json.hpp>
+#include <set>
 #include <sstream>
 #include <string>
 #include <vector>
 
+#include "tests/support/known_probes.h"
 #include "tests/support/run_warder.h"
 
 namespace warder {
@@ -83,16 +88,38 @@ class Compatibility : public ::testing::TestWithParam<std::string> {
   WarderSetting Setting() const {
     return {.environment = {{"LC_ALL", "C.UTF-8"}, {"XDG_CACHE_HOME", ""}}};
   }
+  // The records of denials are those that the case is about and known probes, no false ones.
+  void ExpectDenials(const std::string& outcome_file) {
+    std::ifstream file(outcome_file);
+    const nlohmann::json outcome = nlohmann::json::parse(file, nullptr, false);
+    ASSERT_TRUE(outcome.is_object());
+    ASSERT_TRUE(outcome["denials"].is_array()) << "the kernel told nobody of denials";
+    EXPECT_EQ(outcome["denials_unlisted"], 0);
+    std::istringstream words(case_.fields["denied"]);
+    const std::set<std::string> meant{std::istream_iterator<std::string>(words), {}};
+    std::set<std::string> seen;
+    for (const nlohmann::json& denial : outcome["denials"]) {
+      const std::string operation = denial["operation"];
+      if (meant.contains(operation)) seen.insert(operation);
+      EXPECT_TRUE(meant.contains(operation) || testing::IsKnownProbe(denial)) << denial;
+    }
+    EXPECT_EQ(seen, meant) << "each call of `# denied:` must be refused and recorded";
+  }
   Case case_;
   WarderHost host_;
 };
 
 TEST_P(Compatibility, WorksInACell) {
-  const WarderRun run = host_.Run({"exec", "-w", host_.Workspace(), "-p", case_.fields["policy"],
-                                   "--approve", "allow-all", "--", "bash", "case.sh"},
-                                  Setting());
+  const std::string outcome = host_.tree().At("outcome.json");
+  WarderSetting setting = Setting();
+  setting.prefix = {"/bin/sh", "-c", "exec \"$@\" 7>" + outcome, "sh"};
+  const WarderRun run =
+      host_.Run({"exec", "--json-fd", "7", "-w", host_.Workspace(), "-p", case_.fields["policy"],
+                 "--approve", "allow-all", "--", "bash", "case.sh"},
+                setting);
   EXPECT_EQ(run.out, case_.confined) << run.err;
   EXPECT_EQ(run.exit_code, 0) << run.err;
+  ExpectDenials(outcome);
 }
 
 // The control: what the script expects is what the programs do by themselves.

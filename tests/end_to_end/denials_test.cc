@@ -3,13 +3,11 @@
 
 #include <chrono>
 #include <filesystem>
-#include <fstream>
-#include <map>
 #include <nlohmann/json.hpp>
-#include <sstream>
 #include <string>
 #include <vector>
 
+#include "tests/support/known_probes.h"
 #include "tests/support/run_warder.h"
 
 namespace warder {
@@ -245,21 +243,6 @@ TEST_F(Denials, ProgramsOwnFilterStillWorks) {
   EXPECT_EQ(outcome["denials"], json::array());
 }
 
-// Lines of known_probes.txt: an operation and how its object begins.
-std::multimap<std::string, std::string> KnownProbes() {
-  std::multimap<std::string, std::string> probes;
-  std::ifstream file(fs::path(WARDER_SOURCE_DIR) / "tests/end_to_end/known_probes.txt");
-  for (std::string line; std::getline(file, line);) {
-    std::istringstream words(line.substr(0, line.find('#')));
-    std::string operation, object;
-    if (words >> operation) {
-      words >> object;
-      probes.emplace(operation, object);
-    }
-  }
-  return probes;
-}
-
 TEST_F(Denials, OrdinaryProgramsHaveNoneButKnownProbes) {
   host_.tree().Script("workspace/all.sh", R"sh(#!/bin/bash
 set -e
@@ -287,14 +270,8 @@ sqlite3 db 'pragma journal_mode=wal; create table t(x); insert into t values (1)
 )sh");
   const json outcome = Outcome(R"(["./all.sh"])");
   EXPECT_EQ(outcome["exit_code"], 0) << outcome["text"];
-  const auto probes = KnownProbes();
   for (const json& denial : outcome["denials"]) {
-    bool known = false;
-    const auto [first, last] = probes.equal_range(denial["operation"].get<std::string>());
-    for (auto probe = first; probe != last; ++probe) {
-      known = known || denial["object"].get<std::string>().starts_with(probe->second);
-    }
-    EXPECT_TRUE(known) << denial << " is not in known_probes.txt";
+    EXPECT_TRUE(testing::IsKnownProbe(denial)) << denial << " is not in known_probes.txt";
   }
 }
 

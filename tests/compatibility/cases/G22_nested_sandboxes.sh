@@ -1,4 +1,5 @@
 # title: nested namespaces fail at once and honestly; a program's own seccomp filter and Landlock work
+# denied: unshare
 # needs: unshare python3
 unshare -r true 2>message && echo nested
 grep -o 'Operation not permitted' message
