@@ -1,5 +1,7 @@
 #include "sandbox/limits.h"
 
+#include <algorithm>
+
 namespace warder::sandbox {
 namespace {
 
@@ -19,6 +21,15 @@ ResourceLimit Same(int resource, const char* name, rlim64_t value) {
   return {resource, name, {value, value}};
 }
 
+// Nobody in a cell may raise a limit, and nobody needs to: the host's lower one holds.
+void LowerToOwn(ResourceLimit& limit) {
+  rlimit64 own = {};
+  if (getrlimit64(static_cast<__rlimit_resource>(limit.resource), &own) != 0) return;
+  limit.lowered = own.rlim_max < limit.value.rlim_max;
+  limit.value.rlim_max = std::min(limit.value.rlim_max, own.rlim_max);
+  limit.value.rlim_cur = std::min(limit.value.rlim_cur, limit.value.rlim_max);
+}
+
 }  // namespace
 
 std::vector<ResourceLimit> ResourceLimits(const Limits& limits, bool cgroup) {
@@ -26,6 +37,9 @@ std::vector<ResourceLimit> ResourceLimits(const Limits& limits, bool cgroup) {
       Same(RLIMIT_CORE, "Max core file size", kCoreBytes),
       Same(RLIMIT_MEMLOCK, "Max locked memory", kLockedBytes),
       Same(RLIMIT_MSGQUEUE, "Max msgqueue size", kQueueBytes),
+      // A host that lets its users run before others does not let strangers' programs.
+      Same(RLIMIT_RTPRIO, "Max realtime priority", 0),
+      Same(RLIMIT_NICE, "Max nice priority", 0),
   };
   if (limits.cpu_ms.has_value()) {
     const rlim64_t seconds = (*limits.cpu_ms + 999) / 1000;
@@ -44,6 +58,7 @@ std::vector<ResourceLimit> ResourceLimits(const Limits& limits, bool cgroup) {
   if (limits.file_bytes.has_value()) {
     list.push_back(Same(RLIMIT_FSIZE, "Max file size", *limits.file_bytes));
   }
+  for (ResourceLimit& limit : list) LowerToOwn(limit);
   return list;
 }
 

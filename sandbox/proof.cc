@@ -138,7 +138,7 @@ std::string SpellLimit(rlim64_t value) {
 
 Layer LimitsLayer(pid_t pid, const Limits& limits, bool cgroup) {
   const std::string table = ReadProc(pid, "limits");
-  std::string wrong;
+  std::string wrong, lowered;
   int proven = 0;
   for (const ResourceLimit& limit : ResourceLimits(limits, cgroup)) {
     std::istringstream row(Field(table, limit.name));
@@ -149,9 +149,11 @@ Layer LimitsLayer(pid_t pid, const Limits& limits, bool cgroup) {
     } else {
       wrong += std::string(wrong.empty() ? "" : ", ") + limit.name;
     }
+    if (limit.lowered) lowered += absl::StrFormat(", the host's own %s %s", limit.name, hard);
   }
-  return Judge("resource limits", wrong.empty() && proven > 0,
-               wrong.empty() ? absl::StrFormat("%d read back", proven) : "not as set: " + wrong);
+  return Judge(
+      "resource limits", wrong.empty() && proven > 0,
+      wrong.empty() ? absl::StrFormat("%d read back%s", proven, lowered) : "not as set: " + wrong);
 }
 
 Layer ControlGroupLayer(pid_t pid, const CellRequest& request, const CellCgroup* group) {

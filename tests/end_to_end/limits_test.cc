@@ -94,12 +94,14 @@ TEST_F(Limits, MemoryOfTheCellEndsTheCallAndNamesTheLimit) {
 }
 
 TEST_F(Limits, MemoryLimitIsOfTheSumAndEndsAllOfTheCell) {
-  // Four processes, none of them above the limit; the parent would go on without them.
+  // Four processes that hold memory at the same time, none of them above the limit; the parent
+  // would go on without them.
   const std::string program =
-      "import subprocess, sys, time\n"
-      "bomb = 'import time; x = bytearray(24 << 20); time.sleep(3)'\n"
-      "children = [subprocess.Popen([sys.executable, '-c', bomb]) for _ in range(4)]\n"
-      "time.sleep(3); print('went on')";
+      "import subprocess, sys\n"
+      "bomb = 'import sys; x = bytearray(24 << 20); print(flush=True); sys.stdin.read()'\n"
+      "children = [subprocess.Popen([sys.executable, '-c', bomb], stdin=subprocess.PIPE,\n"
+      "                             stdout=subprocess.PIPE) for _ in range(4)]\n"
+      "print('went on', [child.stdout.readline() for child in children])";
   const json outcome = Call(program, {{"memory_bytes", 64 << 20}});
   if (!HasGroup(outcome)) return;  // each process is within its own limit
   EXPECT_EQ(outcome["ending"], "memory_limit") << outcome;
@@ -156,6 +158,18 @@ TEST_F(Limits, OpenFilesEndWithTheErrnoThatTheProgramSees) {
       "print(len(files) == 200)";
   EXPECT_EQ(Text(Free(program)), "True\n") << "the control must work";
   EXPECT_EQ(Text(Call(program, {{"open_files", 64}})), "24\nFalse\n");  // EMFILE
+}
+
+TEST_F(Limits, TheHostsOwnLowerLimitHoldsAndIsNamed) {
+  host_.Declare(WarderHost::Tool("t", R"(["/bin/sh", "-c", "ulimit -Hn"])"));
+  ::warder::testing::WarderSetting setting;
+  setting.prefix = {"/bin/sh", "-c", "ulimit -n 700; exec \"$@\"", "sh"};
+  const WarderRun run = host_.Run({"call", "t", "--approve", "allow-all", "--json"}, setting);
+  const json outcome = json::parse(run.out, nullptr, false);
+  ASSERT_TRUE(outcome.is_object()) << run.out << run.err;
+  EXPECT_EQ(Text(outcome), "700\n") << outcome;
+  const std::string proof = Layer(outcome, "resource limits").value("proof", "");
+  EXPECT_NE(proof.find("the host's own Max open files 700"), std::string::npos) << proof;
 }
 
 TEST_F(Limits, FileSizeEndsWithItsSignalAndTheTextSaysWhy) {

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "tests/support/in_child.h"
+
 namespace warder::sandbox {
 namespace {
 
@@ -18,6 +20,30 @@ TEST(ResourceLimits, CoreFilesAreOffWhateverThePolicySays) {
   const auto list = ResourceLimits({}, false);
   ASSERT_NE(Find(list, RLIMIT_CORE), nullptr);
   EXPECT_EQ(Find(list, RLIMIT_CORE)->value.rlim_max, 0u);
+}
+
+TEST(ResourceLimits, NobodyRunsBeforeOthers) {
+  const auto list = ResourceLimits({}, false);
+  for (const int resource : {RLIMIT_RTPRIO, RLIMIT_NICE}) {
+    ASSERT_NE(Find(list, resource), nullptr) << resource;
+    EXPECT_EQ(Find(list, resource)->value.rlim_max, 0u) << resource;
+  }
+}
+
+TEST(ResourceLimits, TheHostsOwnHardLimitIsTheMost) {
+  Limits limits;
+  limits.open_files = 1'000'000'000;  // more than any kernel gives
+  limits.file_bytes = 4096;
+  EXPECT_EQ(::warder::testing::InChild([&] {
+              const rlimit64 own = {50, 70};
+              if (setrlimit64(RLIMIT_NOFILE, &own) != 0) return 1;
+              const auto list = ResourceLimits(limits, false);
+              const ResourceLimit* files = Find(list, RLIMIT_NOFILE);
+              const ResourceLimit* bytes = Find(list, RLIMIT_FSIZE);
+              if (files->value.rlim_cur != 70 || files->value.rlim_max != 70) return 2;
+              return files->lowered && !bytes->lowered ? 0 : 3;
+            }),
+            0);
 }
 
 TEST(ResourceLimits, CpuTimeIsRoundedUpAndTheHardLimitComesLater) {
