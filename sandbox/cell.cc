@@ -14,6 +14,7 @@
 
 #include "absl/strings/str_format.h"
 #include "sandbox/proof.h"
+#include "sandbox/remedy.h"
 #include "sandbox/trees.h"
 
 namespace warder::sandbox {
@@ -76,17 +77,6 @@ bool LendPipe(int fd, uid_t uid, gid_t gid) {
 bool SendGo(int fd) {
   const char byte = 1;
   return write(fd, &byte, 1) == 1;
-}
-
-std::string Remedy(const Step& step, int error) {
-  if (error == ESTALE) return "; what is there now is not what was shown";
-  if (step.kind == StepKind::kMount && error == EPERM) {
-    return "; a container may mask /proc: run with an unmasked /proc, or as root";
-  }
-  if (step.kind == StepKind::kLandlockCreate && (error == ENOSYS || error == EOPNOTSUPP)) {
-    return "; boot the kernel with Landlock (lsm=landlock,...)";
-  }
-  return "";
 }
 
 }  // namespace
@@ -267,9 +257,11 @@ std::optional<SetupFailure> Cell::AwaitReport(const StepList& steps, int report_
   }
   const Step& step = steps.steps()[report.step];
   const std::string& what = steps.what(report.step);
-  return Failure(StepName(step.kind), report.error,
-                 absl::StrFormat("step %s%s%s: %s%s", StepName(step.kind), what.empty() ? "" : " ",
-                                 what, strerror(report.error), Remedy(step, report.error)));
+  const std::string remedy = StepRemedy(step, report.error);
+  return Failure(
+      StepName(step.kind), report.error,
+      absl::StrFormat("step %s%s%s: %s%s%s", StepName(step.kind), what.empty() ? "" : " ", what,
+                      strerror(report.error), remedy.empty() ? "" : "; ", remedy));
 }
 
 Attestation Cell::Prove() const {

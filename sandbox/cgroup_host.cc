@@ -59,16 +59,26 @@ bool HasWords(const std::string& text, std::initializer_list<const char*> words)
                      [&](const char* word) { return all.contains(word); });
 }
 
+// That `dir` has both controllers for its groups; else what is missing, and what would bring it.
+absl::Status HasControllers(const CgroupParent& dir) {
+  const std::string there = ReadGroupFile(dir.fd.get(), "cgroup.controllers").value_or("");
+  for (const char* controller : {"memory", "pids"}) {
+    if (HasWords(there, {controller})) continue;
+    return absl::FailedPreconditionError(absl::StrFormat(
+        "%s: has no %s controller (it must be in cgroup.subtree_control of the group above, in no "
+        "tree of version 1, and not in the kernel's cgroup_disable=)",
+        dir.path, controller));
+  }
+  return absl::OkStatus();
+}
+
 // Lets groups below `dir` have memory and process limits.
 absl::Status EnableControllers(const CgroupParent& dir) {
   const auto enabled = ReadGroupFile(dir.fd.get(), "cgroup.subtree_control");
   if (enabled.ok() && HasWords(*enabled, {"memory", "pids"})) return absl::OkStatus();
-  const auto there = ReadGroupFile(dir.fd.get(), "cgroup.controllers");
-  if (!there.ok() || !HasWords(*there, {"memory", "pids"})) {
-    return absl::FailedPreconditionError(
-        dir.path + ": has no memory and pids controllers to give to its groups");
-  }
-  absl::Status status = WriteGroupFile(dir.fd.get(), "cgroup.subtree_control", "+memory +pids");
+  absl::Status status = HasControllers(dir);
+  if (!status.ok()) return status;
+  status = WriteGroupFile(dir.fd.get(), "cgroup.subtree_control", "+memory +pids");
   if (status.ok()) return status;
   return absl::FailedPreconditionError(
       absl::StrFormat("%s/%s", dir.path, std::string(status.message())));
@@ -146,10 +156,8 @@ absl::Status VacateOwnGroup(const CgroupParent& own) {
 absl::StatusOr<CgroupParent> TryOwnUnified(const std::string& path) {
   const auto own = OpenParent(path);
   if (!own.ok()) return own.status();
-  const auto there = ReadGroupFile(own->fd.get(), "cgroup.controllers");
-  if (!there.ok() || !HasWords(*there, {"memory", "pids"})) {
-    return absl::FailedPreconditionError(path + ": has no memory and pids controllers");
-  }
+  absl::Status there = HasControllers(*own);
+  if (!there.ok()) return there;
   absl::Status vacated = VacateOwnGroup(*own);
   if (!vacated.ok()) return vacated;
   return TryUnified(path);

@@ -21,6 +21,7 @@
 #include "absl/strings/str_format.h"
 #include "sandbox/landlock.h"
 #include "sandbox/privileges.h"
+#include "sandbox/remedy.h"
 #include "sandbox/spawn.h"
 #include "sandbox/step_list.h"
 #include "sandbox/trees.h"
@@ -28,34 +29,11 @@
 namespace warder::sandbox {
 namespace {
 
-std::string ReadLine(const char* path) {
-  std::ifstream file(path);
-  std::string line;
-  std::getline(file, line);
-  return line;
-}
-
-// Why an ordinary user got no user namespace: the switch that says so, where there is one (Debian,
-// Ubuntu, sysctl(8)).
-std::string UserNamespaceRemedy() {
-  if (ReadLine("/proc/sys/user/max_user_namespaces") == "0") {
-    return "sysctl user.max_user_namespaces is 0; set it to 15000 or run as root";
-  }
-  if (ReadLine("/proc/sys/kernel/unprivileged_userns_clone") == "0") {
-    return "sysctl kernel.unprivileged_userns_clone is 0; set it to 1 or run as root";
-  }
-  if (ReadLine("/proc/sys/kernel/apparmor_restrict_unprivileged_userns") == "1") {
-    return "sysctl kernel.apparmor_restrict_unprivileged_userns is 1; add an AppArmor profile with "
-           "`userns,` for warder, set it to 0, or run as root";
-  }
-  return "a container or a security module refuses them; allow unshare(CLONE_NEWUSER) there or run "
-         "as root";
-}
-
 absl::Status EnterUserNamespace(uid_t uid, gid_t gid) {
   if (unshare(CLONE_NEWUSER) != 0) {
+    const std::string why = strerror(errno);
     return absl::FailedPreconditionError(
-        absl::StrFormat("user namespace: unshare: %s: %s", strerror(errno), UserNamespaceRemedy()));
+        absl::StrFormat("user namespace: unshare: %s: %s", why, NamespaceRemedy(CLONE_NEWUSER)));
   }
   absl::Status status = WriteExisting("/proc/self/setgroups", "deny");
   if (status.ok()) {
@@ -65,6 +43,7 @@ absl::Status EnterUserNamespace(uid_t uid, gid_t gid) {
     status = WriteExisting("/proc/self/gid_map", absl::StrFormat("%u %u 1\n", gid, gid));
   }
   if (!status.ok()) {
+    // AppArmor lets it be made and then refuses everything in it.
     return absl::FailedPreconditionError(absl::StrFormat(
         "user namespace: %s: %s", std::string(status.message()), UserNamespaceRemedy()));
   }
@@ -164,9 +143,14 @@ absl::StatusOr<Host> EnterLauncher() {
     status = EnterUserNamespace(host.uid, host.gid);
     if (!status.ok()) return status;
   }
-  if (unshare(CLONE_NEWNS) != 0 || mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0) {
+  if (unshare(CLONE_NEWNS) != 0) {
+    const std::string why = strerror(errno);
+    return absl::FailedPreconditionError(
+        absl::StrFormat("mount namespace: unshare: %s: %s", why, NamespaceRemedy(CLONE_NEWNS)));
+  }
+  if (mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0) {
     return absl::FailedPreconditionError(absl::StrFormat(
-        "mount namespace: %s: the launcher needs CAP_SYS_ADMIN, as root or in a user namespace",
+        "mount namespace: mount: %s: a container or a security module refuses it: allow mount(2)",
         strerror(errno)));
   }
   setsid();  // a terminal's Ctrl-C is for the supervisor alone; fails harmlessly for a group leader

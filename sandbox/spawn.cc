@@ -13,20 +13,22 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_format.h"
+#include "sandbox/remedy.h"
 
 namespace warder::sandbox {
 namespace {
 
 absl::Status CloneError(int error, std::uint64_t flags) {
-  const std::string text = absl::StrFormat("clone3 (flags 0x%x): %s", flags, strerror(error));
+  std::string text = absl::StrFormat("clone3 (flags 0x%x): %s", flags, strerror(error));
+  const std::string remedy = NamespaceRemedy(flags);
+  if (!remedy.empty()) text += ": " + remedy;
   switch (error) {
     case EAGAIN:
     case ENOMEM:
       return absl::ResourceExhaustedError(text);
     case ENOSPC:
-      return absl::FailedPreconditionError(text + "; raise sysctl user.max_user_namespaces");
     case EPERM:
-      return absl::FailedPreconditionError(text + "; namespaces are refused here");
+      return absl::FailedPreconditionError(text);
     default:
       return absl::InternalError(text);
   }

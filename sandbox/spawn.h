@@ -48,8 +48,8 @@ class ChildProcess {
 // clone3 with `flags` and CLONE_CLEAR_SIGHAND, all signals blocked in the child, which runs
 // `steps`. `argv` and `envp` end with nullptr and are used by kExec. `cgroup`, when not -1, is the
 // v2 control group that it is born in. Call from a single-threaded process. Errors:
-// kResourceExhausted (EAGAIN, ENOMEM, ENOSPC), kFailedPrecondition (EPERM: namespaces are refused),
-// kInternal.
+// kResourceExhausted (EAGAIN, ENOMEM), kFailedPrecondition (ENOSPC, EPERM: namespaces are refused;
+// the text says which, and what mends it), kInternal.
 absl::StatusOr<ChildProcess> CloneChild(const StepList& steps, std::uint64_t flags,
                                         const char* const* argv = nullptr,
                                         const char* const* envp = nullptr, int cgroup = -1);

@@ -123,9 +123,10 @@ LaunchFailure Refuse(approval::RefusalCode code, std::string step, std::string d
 // A step that fails because this kernel or host lacks a layer is a refusal; so is a file that is
 // not what was shown.
 LaunchFailure FromSetup(const sandbox::SetupFailure& setup) {
-  static constexpr const char* kLayerSteps[] = {"clone",        "id-map",  "landlock-ruleset",
-                                                "landlock",     "seccomp", "no-new-privileges",
-                                                "control-group"};
+  static constexpr const char* kLayerSteps[] = {
+      "clone",         "id-map",       "landlock-ruleset",
+      "landlock",      "seccomp",      "no-new-privileges",
+      "control-group", "new-namespace"};
   LaunchFailure failure;
   failure.could_not_start = {setup.step, setup.error, setup.detail};
   if (setup.error == ESTALE) {
