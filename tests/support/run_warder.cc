@@ -23,7 +23,7 @@ namespace {
 using sandbox::UniqueFd;
 using Clock = std::chrono::steady_clock;
 
-constexpr std::chrono::seconds kDeadline{60};  // a hang, even on a busy machine
+constexpr std::chrono::seconds kDeadline{240};  // a hang, even on a busy or emulated machine
 
 struct Pipe {
   Pipe() {

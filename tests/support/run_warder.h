@@ -53,7 +53,7 @@ class WarderHost {
   static std::string Tool(std::string_view name, std::string_view command,
                           std::string_view more = "");
 
-  // Kills the whole session and fails the test when it takes longer than 60 s.
+  // Kills the whole session and fails the test when it takes longer than 240 s.
   WarderRun Run(std::vector<std::string> arguments, const WarderSetting& setting = {}) const;
 
  private:

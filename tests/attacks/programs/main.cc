@@ -17,7 +17,7 @@
 namespace attack {
 namespace {
 
-constexpr int kProbeMs = 20000;  // a hang, even on a busy machine
+constexpr int kProbeMs = 60000;  // a hang, even on a busy or emulated machine
 
 const Probe* Find(const std::string& name) {
   for (const auto& probes :
