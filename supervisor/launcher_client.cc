@@ -26,9 +26,9 @@ namespace {
 
 using sandbox::UniqueFd;
 
-// How long the launcher may take to be ready: it makes two namespaces and reads one file.
-// Milliseconds.
-constexpr int kStartMs = 10'000;
+// How long the launcher may take to be ready: rootless it compiles every policy first, which took
+// 10 s on an emulated machine with others at work. Milliseconds.
+constexpr int kStartMs = 60'000;
 
 // What the launcher said of one call, and the timer whose cancellation wakes whoever waits for it.
 struct CallState {
@@ -306,7 +306,10 @@ absl::Status Greet(int socket, const manifest::Config& config) {
   do {
     count = poll(&ready, 1, kStartMs);
   } while (count < 0 && errno == EINTR);
-  if (count <= 0) return absl::UnavailableError("the launcher did not answer");
+  if (count <= 0) {
+    return absl::UnavailableError(absl::StrFormat(
+        "the launcher was not ready within %d s: is this machine overloaded?", kStartMs / 1000));
+  }
   auto answer = ReceiveMessage(socket);
   if (!answer.ok()) return absl::UnavailableError("the launcher ended before it was ready");
   if (!answer->body.empty()) {
