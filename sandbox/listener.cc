@@ -74,7 +74,9 @@ void Listener::AddKill() {
   Denial denial;
   denial.layer = "seccomp";
   denial.object = "signal=SIGSYS";
-  denial.reason = "a call of another ABI, or one that the policy kills for";
+  denial.reason =
+      "a call of another ABI, or one that the policy kills for; "
+      "SIGSYS that a tool sends to itself looks the same";
   denial.first_ms = NowMs();
   AddDenial(std::move(denial), report_);
 }

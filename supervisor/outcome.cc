@@ -84,6 +84,19 @@ std::string RefusedSentence(const std::string& tool, const Refused& refused) {
   return text + (refused.reason.empty() ? "." : ": " + Words(refused.reason));
 }
 
+// What the kernel sends this signal for, when that says more than its name. Any program can send it
+// to itself, too.
+const char* SignalHint(int signal) {
+  switch (signal) {
+    case SIGXFSZ:
+      return ", which says that a file would outgrow its limit";
+    case SIGSYS:
+      return ", which is what a system call that the cell kills for looks like";
+    default:
+      return "";
+  }
+}
+
 std::string Sentence(const Outcome& outcome) {
   const std::string tool = "`" + Words(outcome.tool) + "`";
   return std::visit(
@@ -94,10 +107,7 @@ std::string Sentence(const Outcome& outcome) {
           },
           [&](const Signaled& signaled) {
             return absl::StrFormat("%s was ended by signal %d (%s)%s.", tool, signaled.signal,
-                                   SignalName(signaled.signal),
-                                   signaled.signal == SIGXFSZ
-                                       ? ", which says that a file would outgrow its limit"
-                                       : "");
+                                   SignalName(signaled.signal), SignalHint(signaled.signal));
           },
           [&](const TimedOut& timed_out) {
             return absl::StrFormat("%s was stopped after %d ms, its time limit.", tool,

@@ -26,7 +26,7 @@ table() {
       }
       /^ +under: / { next }
       /^ +tested by / { tests = tests (tests == "" ? "" : ", ") "`" $3 "`"; next }
-      /^ +(open|not here): / {
+      /^ +(open|no boundary|not here): / {
         sub(/^ +/, ""); sub(/^open:/, "**open**:")
         reasons = reasons (reasons == "" ? "" : "; ") $0
         next

@@ -154,6 +154,8 @@ TEST(Listener, KillOfTheToolIsARecord) {
   EXPECT_FALSE(listener.report().watched);
   ASSERT_EQ(listener.report().denials.size(), 1u);
   EXPECT_EQ(listener.report().denials[0].error, 0);
+  // The kernel does not tell the two apart, so the record must not either.
+  EXPECT_TRUE(listener.report().denials[0].reason.ends_with("sends to itself looks the same"));
 }
 
 }  // namespace

@@ -86,6 +86,9 @@ TEST(OutcomeText, FailureWithoutOutputSaysSo) {
 
 TEST(OutcomeText, EachEndingNamesTheToolAndWhatHappened) {
   EXPECT_THAT(Text(Signaled{SIGSEGV}), StartsWith("`lint` was ended by signal 11 (SIGSEGV)."));
+  EXPECT_THAT(Text(Signaled{SIGSYS}),
+              HasSubstr("(SIGSYS), which is what a system call that the cell "
+                        "kills for looks like."));
   EXPECT_THAT(Text(TimedOut{500}), StartsWith("`lint` was stopped after 500 ms, its time limit."));
   EXPECT_THAT(Text(CpuLimit{}), StartsWith("`lint` was stopped at its limit of processor time."));
   EXPECT_THAT(Text(MemoryLimit{}), StartsWith("`lint` was stopped at its memory limit."));

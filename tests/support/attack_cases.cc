@@ -27,6 +27,12 @@ std::string Trimmed(absl::string_view text) {
   return std::string(absl::StripAsciiWhitespace(text));
 }
 
+// Says what proves the case, or why nothing does.
+bool IsExplanation(absl::string_view text) {
+  return absl::StartsWith(text, "tested by ") || absl::StartsWith(text, "open: ") ||
+         absl::StartsWith(text, "no boundary: ") || absl::StartsWith(text, "not here: ");
+}
+
 [[noreturn]] void Fail(const std::string& place, const std::string& what) {
   throw std::runtime_error(place + ": " + what);
 }
@@ -82,9 +88,7 @@ std::vector<AttackCase> ReadAttackCases(std::istream& stream, std::string_view f
       continue;
     }
     explained = true;
-    if (absl::StartsWith(text, "tested by ") || absl::StartsWith(text, "open: ") ||
-        absl::StartsWith(text, "not here: "))
-      continue;
+    if (IsExplanation(text)) continue;
     cases.back().probes.push_back(Probe(place, text));
   }
   finish();
