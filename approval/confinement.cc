@@ -47,9 +47,11 @@ std::string Workspace(const sandbox::FilesystemPolicy& filesystem, std::string_v
   }
   std::vector<std::string> kept;
   for (const sandbox::ProtectedPath& path : filesystem.protect) kept.push_back(Quoted(path.path));
-  return absl::StrCat("The workspace ", name, " can be read and written",
-                      kept.empty() ? "" : absl::StrCat(", except for ", absl::StrJoin(kept, ", ")),
-                      ".");
+  if (kept.empty()) return absl::StrCat("The workspace ", name, " can be read and written.");
+  return absl::StrCat("The workspace ", name, " can be read and written, except for ",
+                      absl::StrJoin(kept, ", "),
+                      "; what the tool makes under one of these names that is absent is moved to "
+                      "quarantine after the call.");
 }
 
 std::string Network(sandbox::NetworkMode mode) {

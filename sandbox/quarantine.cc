@@ -45,6 +45,11 @@ UniqueFd OpenQuarantine(const std::string& directory) {
   return UniqueFd(open(directory.c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
 }
 
+bool IsFull(int quarantine) {
+  const auto names = ListDirectory(quarantine, kMaxQuarantined);
+  return names.ok() && names->size() >= kMaxQuarantined;
+}
+
 // The new name, or "" with errno.
 std::string MoveInto(int from, const std::string& name, int to) {
   for (int number = 0; number < kMaxNames; ++number) {
@@ -66,7 +71,12 @@ Quarantined Move(int root, const std::string& root_path, const std::string& path
     result.fault = std::string(parent.status().message());
     return result;
   }
-  const UniqueFd quarantine = OpenQuarantine(directory);
+  UniqueFd quarantine = OpenQuarantine(directory);
+  if (quarantine.ok() && IsFull(quarantine.get())) {
+    result.fault =
+        absl::StrFormat("%s: holds %d things already; empty it", directory, kMaxQuarantined);
+    quarantine.Reset();
+  }
   if (quarantine.ok()) {
     const std::string moved = MoveInto(parent->get(), name, quarantine.get());
     if (!moved.empty()) result.moved_to = directory + "/" + moved;

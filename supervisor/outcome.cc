@@ -130,8 +130,10 @@ std::string ChangeLine(const SensitiveChange& change) {
   if (!change.moved_to.empty()) {
     absl::StrAppend(&line, ", moved to `", SafeLine(change.moved_to), "`");
   }
+  if (change.removed) absl::StrAppend(&line, ", removed");
   if (!change.fault.empty()) {
-    absl::StrAppend(&line, ", still there, remove it by hand: ", Words(change.fault));
+    absl::StrAppend(&line, change.moved_to.empty() ? ", still there, remove it by hand: " : ": ",
+                    Words(change.fault));
   }
   return line;
 }

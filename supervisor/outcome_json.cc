@@ -119,7 +119,9 @@ Json SensitiveJson(const std::optional<SensitiveChanges>& found) {
     Json json{{"kind", change.kind}};
     AddPath(json, change.path);
     json["sha256"] = change.sha256 ? Json(manifest::Hex(*change.sha256)) : Json(nullptr);
-    json["action"] = change.moved_to.empty() ? "reported" : "quarantined";
+    json["action"] = change.removed            ? "removed"
+                     : change.moved_to.empty() ? "reported"
+                                               : "quarantined";
     if (!change.moved_to.empty()) json["moved_to"] = SafeLine(change.moved_to);
     if (!change.fault.empty()) json["fault"] = SafeText(change.fault);
     changes.push_back(std::move(json));

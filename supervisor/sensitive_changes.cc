@@ -2,6 +2,7 @@
 
 #include <linux/magic.h>
 #include <sys/vfs.h>
+#include <sys/xattr.h>
 #include <time.h>
 
 #include <algorithm>
@@ -10,6 +11,7 @@
 #include <string_view>
 #include <utility>
 
+#include "absl/strings/str_format.h"
 #include "manifest/digest.h"
 #include "sandbox/workspace_tree.h"
 #include "supervisor/sensitive_names.h"
@@ -21,6 +23,7 @@ using sandbox::JoinPath;
 using sandbox::WalkDirectory;
 using sandbox::WalkEntry;
 
+constexpr std::string_view kOverlay = "overlay attribute";
 constexpr std::int64_t kSecond = 1'000'000'000;
 // Two readings of one clock are this far apart at most; a larger difference is a clock that was
 // set.
@@ -83,6 +86,18 @@ bool LeadsOut(std::string_view directory, std::string_view target, const std::st
   return false;
 }
 
+// Attributes by which a file hides others from an overlay view of the tree around it (redirects,
+// opaque directories). They change the file's ctime. `name` is in `directory`, or "." for itself.
+bool HasOverlayAttribute(const WalkDirectory& directory, const std::string& name) {
+  const std::string path = absl::StrFormat("/proc/self/fd/%d/%s", directory.fd.get(), name);
+  const ssize_t size = llistxattr(path.c_str(), nullptr, 0);
+  if (size <= 0) return false;
+  std::string names(static_cast<std::size_t>(size), '\0');
+  // A list that grows meanwhile is nobody's: the cell is empty.
+  return llistxattr(path.c_str(), names.data(), names.size()) > 0 &&
+         names.find("user.overlay.") != std::string::npos;
+}
+
 // Kinds of file that no workspace needs; null for all others.
 const char* StrangeKind(const struct stat& status) {
   const mode_t mode = status.st_mode;
@@ -106,6 +121,7 @@ SensitiveScan::SensitiveScan(const manifest::Workspace& workspace,
       // The clock that file times come from: never ahead of one that is written later.
       since_ns_(Clock(CLOCK_REALTIME_COARSE)),
       clock_offset_ns_(ClockOffset()),
+      removals_(workspace.fd.get()),
       walk_(workspace.fd.get()) {}
 
 // A clock that was set back during the call would make changes look old.
@@ -125,7 +141,11 @@ bool SensitiveScan::Changed(const struct stat& status) const {
 bool SensitiveScan::Step() {
   if (!started_) FixSince();
   const WalkDirectory* directory = walk_.Next();
-  if (directory == nullptr) return false;
+  if (directory == nullptr) {
+    ReportNamesElsewhere();
+    ReportRemovals();
+    return false;
+  }
   Look(*directory);
   return true;
 }
@@ -135,6 +155,9 @@ void SensitiveScan::Look(const WalkDirectory& directory) {
   const bool repository =
       Has(directory, "HEAD") && Has(directory, "objects") && Has(directory, "refs");
   if (repository) repositories_.insert(directory.path);
+  if (Changed(directory.status) && HasOverlayAttribute(directory, ".")) {
+    Report(kOverlay, directory.path.empty() ? "." : directory.path);
+  }
   for (const WalkEntry& entry : directory.entries) LookAt(directory, entry, repository);
 }
 
@@ -153,6 +176,10 @@ void SensitiveScan::LookAt(const WalkDirectory& directory, const WalkEntry& entr
     return;
   }
   if (!changed && !moved) return;
+  if (S_ISREG(entry.status.st_mode) && changed) {
+    if (entry.status.st_nlink > 1) CountName(path, entry.status);
+    if (HasOverlayAttribute(directory, entry.name)) Report(kOverlay, path);
+  }
   if (const char* kind = StrangeKind(entry.status)) return Report(kind, path);
   if (S_ISLNK(entry.status.st_mode)) {
     auto link = sandbox::OpenPath(directory.fd.get(), entry.name);
@@ -173,11 +200,30 @@ void SensitiveScan::LookAt(const WalkDirectory& directory, const WalkEntry& entr
   }
 }
 
-void SensitiveScan::Report(std::string_view kind, std::string path) {
+void SensitiveScan::CountName(const std::string& path, const struct stat& status) {
+  Names& names = names_[{status.st_dev, status.st_ino}];
+  if (names.path.empty()) names.path = path;
+  names.all = status.st_nlink;
+  ++names.seen;
+}
+
+// All names of a file have its times, so those in the workspace were all counted.
+void SensitiveScan::ReportNamesElsewhere() {
+  for (auto& [file, names] : names_) {
+    if (names.seen < names.all) Report("file with a name elsewhere", std::move(names.path));
+  }
+  names_.clear();
+}
+
+void SensitiveScan::ReportRemovals() {
+  for (const SensitiveRemovals::Name& name : removals_.Gone()) Report(name.kind, name.path, true);
+}
+
+void SensitiveScan::Report(std::string_view kind, std::string path, bool removed) {
   if (found_.changes.size() >= kMaxChanges) {
     ++found_.left_out;
   } else {
-    found_.changes.push_back({std::string(kind), std::move(path), std::nullopt, "", ""});
+    found_.changes.push_back({std::string(kind), std::move(path), std::nullopt, "", "", removed});
   }
 }
 
@@ -200,12 +246,15 @@ void SensitiveScan::ReportFile(const WalkDirectory& directory, const WalkEntry& 
 SensitiveChanges SensitiveScan::Take(const std::vector<sandbox::Quarantined>& quarantined) {
   std::vector<SensitiveChange> all;
   for (const sandbox::Quarantined& one : quarantined) {
-    all.push_back({"protected name", one.path, std::nullopt, one.moved_to, one.fault});
+    all.push_back({"protected name", one.path, std::nullopt, one.moved_to, one.fault, false});
   }
   std::move(found_.changes.begin(), found_.changes.end(), std::back_inserter(all));
   found_.changes = std::move(all);
   found_.unseen = walk_.gaps();
-  found_.unseen_count = walk_.gap_count();
+  found_.unseen_count = walk_.gap_count() + removals_.gaps().size();
+  for (const sandbox::WalkGap& gap : removals_.gaps()) {
+    if (found_.unseen.size() < sandbox::TreeWalk::kMaxGaps) found_.unseen.push_back(gap);
+  }
   return std::move(found_);
 }
 

@@ -1,14 +1,16 @@
 // SensitiveChanges: what a call left in a writable workspace that would act later, outside any
-// cell.
+// cell, and what it took away that would have.
 #ifndef WARDER_SUPERVISOR_SENSITIVE_CHANGES_H_
 #define WARDER_SUPERVISOR_SENSITIVE_CHANGES_H_
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "manifest/catalog.h"
@@ -16,6 +18,7 @@
 #include "sandbox/policy.h"
 #include "sandbox/quarantine.h"
 #include "sandbox/tree_walk.h"
+#include "supervisor/sensitive_removals.h"
 
 namespace warder::supervisor {
 
@@ -24,7 +27,8 @@ struct SensitiveChange {
   std::string path;                        // relative to the workspace; any bytes
   std::optional<manifest::Sha256> sha256;  // of a configuration file of up to kMaxDigestBytes
   std::string moved_to;                    // of a protected name that was moved to quarantine
-  std::string fault;                       // why it could not be moved
+  std::string fault;                       // why it could not be moved, or not to quarantine
+  bool removed = false;                    // it was there before the call
 };
 
 struct SensitiveChanges {
@@ -56,7 +60,10 @@ class SensitiveScan {
   void Look(const sandbox::WalkDirectory& directory);
   void LookAt(const sandbox::WalkDirectory& directory, const sandbox::WalkEntry& entry,
               bool in_repository);
-  void Report(std::string_view kind, std::string path);
+  void CountName(const std::string& path, const struct stat& status);
+  void Report(std::string_view kind, std::string path, bool removed = false);
+  void ReportNamesElsewhere();
+  void ReportRemovals();
   void ReportFile(const sandbox::WalkDirectory& directory, const sandbox::WalkEntry& entry,
                   std::string_view kind, std::string_view contains);
 
@@ -65,10 +72,17 @@ class SensitiveScan {
   std::int64_t since_ns_ = 0;
   std::int64_t clock_offset_ns_ = 0;  // CLOCK_REALTIME - CLOCK_BOOTTIME
   bool started_ = false;
+  SensitiveRemovals removals_;
   sandbox::TreeWalk walk_;
   // Directories that were moved to a sensitive place, with everything below them; and those that
   // git would take for a repository.
   std::set<std::string> moved_, repositories_;
+  // Changed files that have several names, by device and inode.
+  struct Names {
+    std::string path;  // the first one
+    nlink_t all = 0, seen = 0;
+  };
+  std::map<std::pair<dev_t, ino_t>, Names> names_;
   SensitiveChanges found_;
 };
 

@@ -48,10 +48,10 @@ TEST(DescribeConfinement, WorkspaceModesAreToldWithWhatStaysProtected) {
   EXPECT_THAT(DescribeConfinement(policy, "/ws"),
               Contains("The workspace \"/ws\" can be read and written."));
   policy.confinement.filesystem.protect = {{".git/hooks", ""}, {".basis", ""}};
-  EXPECT_THAT(
-      DescribeConfinement(policy, "/ws"),
-      Contains(
-          "The workspace \"/ws\" can be read and written, except for \".git/hooks\", \".basis\"."));
+  EXPECT_THAT(DescribeConfinement(policy, "/ws"),
+              Contains("The workspace \"/ws\" can be read and written, except for \".git/hooks\", "
+                       "\".basis\"; what the tool makes under one of these names that is absent is "
+                       "moved to quarantine after the call."));
   policy.confinement.filesystem.workspace = sandbox::WorkspaceMode::kOverlay;
   EXPECT_THAT(DescribeConfinement(policy, "/ws"),
               Contains(HasSubstr("a layer of this call's own")));

@@ -95,6 +95,23 @@ TEST(Quarantine, DirectoryThatCannotBeMadeStillTakesTheNameAway) {
   EXPECT_FALSE(fs::exists(tree.At("ws/.basis")));
 }
 
+TEST(Quarantine, FullDirectoryTakesNoMoreAndLosesNothing) {
+  const TempTree tree;
+  for (std::size_t i = 0; i < kMaxQuarantined - 1; ++i) tree.Write("q/" + std::to_string(i), "");
+  tree.Write("ws/.basis", "last");
+  auto moved = Quarantine(tree, {".basis"}, tree.At("q"));
+  ASSERT_EQ(moved.size(), 1u);
+  EXPECT_TRUE(moved[0].moved_to.starts_with(tree.At("q/"))) << "there was room for one";
+  EXPECT_EQ(moved[0].fault, "");
+  tree.Write("ws/.basis", "one more");
+  moved = Quarantine(tree, {".basis"}, tree.At("q"));
+  ASSERT_EQ(moved.size(), 1u);
+  EXPECT_EQ(Text(moved[0].moved_to), "one more");
+  EXPECT_TRUE(moved[0].moved_to.starts_with(tree.At("ws/warder-quarantine-")));
+  EXPECT_EQ(moved[0].fault, tree.At("q") + ": holds 256 things already; empty it");
+  EXPECT_FALSE(fs::exists(tree.At("ws/.basis")));
+}
+
 TEST(Quarantine, ClosedFifoOrUnreadableThingsAreMovedUnopened) {
   const TempTree tree;
   tree.Directory("ws/.basis");

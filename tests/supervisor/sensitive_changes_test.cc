@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
+#include <sys/xattr.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -147,6 +148,68 @@ TEST_F(SensitiveChangesTest, StrangeKindsOfFileAreReported) {
     found += line;
   }
   EXPECT_EQ(found.size(), expected.size()) << found;
+}
+
+void Append(const std::string& path) {
+  FILE* file = fopen(path.c_str(), "a");
+  ASSERT_NE(file, nullptr);
+  fputs("more", file);
+  fclose(file);
+}
+
+TEST_F(SensitiveChangesTest, FileThatHasANameOutsideIsReportedWhenItChanges) {
+  tree_.Write("outside", "x");
+  fs::create_hard_link(tree_.At("outside"), tree_.At("ws/shared"));
+  fs::create_hard_link(tree_.At("outside"), tree_.At("ws/again"));
+  tree_.Write("untouched", "x");
+  fs::create_hard_link(tree_.At("untouched"), tree_.At("ws/untouched"));
+  tree_.Write("ws/both", "x");
+  fs::create_hard_link(tree_.At("ws/both"), tree_.At("ws/names"));
+  Start();
+  Append(tree_.At("ws/shared"));
+  Append(tree_.At("ws/both"));
+  const SensitiveChanges found = Take();
+  ASSERT_EQ(found.changes.size(), 1u) << "once for the file";
+  EXPECT_EQ(found.changes[0].kind, "file with a name elsewhere");
+  EXPECT_TRUE(found.changes[0].path == "shared" || found.changes[0].path == "again");
+}
+
+TEST_F(SensitiveChangesTest, AttributesThatHideFilesFromAnOverlayAreReported) {
+  tree_.Directory("ws/opaque");
+  tree_.Directory("ws/harmless");
+  tree_.Write("ws/moved", "x");
+  tree_.Write("ws/old", "x");
+  const auto set = [&](const char* path, const char* name) {
+    ASSERT_EQ(setxattr(tree_.At(path).c_str(), name, "y", 1, 0), 0) << path << strerror(errno);
+  };
+  set("ws/old", "user.overlay.redirect");
+  Start();
+  set("ws", "user.overlay.opaque");
+  set("ws/opaque", "user.overlay.opaque");
+  set("ws/moved", "user.overlay.redirect");
+  set("ws/harmless", "user.comment");
+  std::set<std::string> lines;
+  for (const SensitiveChange& change : Take().changes) {
+    lines.insert(change.kind + " " + change.path);
+  }
+  EXPECT_EQ(lines, (std::set<std::string>{"overlay attribute .", "overlay attribute moved",
+                                          "overlay attribute opaque"}));
+}
+
+TEST_F(SensitiveChangesTest, RemovedConfigurationIsReported) {
+  tree_.Write("ws/.envrc", "x");
+  tree_.Write("ws/AGENTS.md", "x");
+  tree_.Write("ws/.github/workflows/check.yml", "x");
+  Start();
+  fs::remove(tree_.At("ws/.envrc"));
+  fs::remove_all(tree_.At("ws/.github"));
+  std::set<std::string> lines;
+  for (const SensitiveChange& change : Take().changes) {
+    EXPECT_TRUE(change.removed) << change.path;
+    lines.insert(change.kind + " " + change.path);
+  }
+  EXPECT_EQ(lines, (std::set<std::string>{"shell configuration .envrc",
+                                          "pipeline configuration .github/workflows/check.yml"}));
 }
 
 TEST_F(SensitiveChangesTest, LinksAreReportedWhenTheyLeadOut) {
