@@ -14,6 +14,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_format.h"
+#include "sandbox/host_endpoints.h"
 #include "sandbox/protected_paths.h"
 #include "sandbox/workspace_tree.h"
 
@@ -166,7 +167,8 @@ absl::Status AddProtected(const WorkspaceSource& workspace,
   return absl::OkStatus();
 }
 
-absl::Status AddWorkspace(const MountRequest& request, const std::vector<HiddenPlace>& hidden,
+// Adds to `hidden` what of the workspace no cell gets.
+absl::Status AddWorkspace(const MountRequest& request, std::vector<HiddenPlace>& hidden,
                           FileView& view) {
   if (!request.workspace.has_value()) return absl::OkStatus();
   const WorkspaceSource& source = *request.workspace;
@@ -190,9 +192,19 @@ absl::Status AddWorkspace(const MountRequest& request, const std::vector<HiddenP
   entry.access =
       mode == WorkspaceMode::kReadOnly ? LandlockAccess::kRead : LandlockAccess::kReadWrite;
   view.entries.push_back(std::move(entry));
-  if (mode != WorkspaceMode::kReadWrite) return absl::OkStatus();
-  return AddProtected(source, request.policy->filesystem.protect, node->fd.get(),
-                      map.has_value() ? &*map : nullptr, hidden, view);
+  if (mode == WorkspaceMode::kReadWrite) {
+    absl::Status status = AddProtected(source, request.policy->filesystem.protect, node->fd.get(),
+                                       map.has_value() ? &*map : nullptr, hidden, view);
+    if (!status.ok()) return status;
+  }
+  // In an overlay a socket or FIFO is another one than the host's of the same name.
+  if (mode == WorkspaceMode::kOverlay) return absl::OkStatus();
+  auto endpoints = FindHostEndpoints(node->fd.get(), mode == WorkspaceMode::kReadOnly);
+  if (!endpoints.ok()) return endpoints.status();
+  for (const std::string& path : *endpoints) {
+    hidden.push_back({JoinPath(source.path, path), false});
+  }
+  return absl::OkStatus();
 }
 
 // Masks what the cell would otherwise see. A file is masked by the null device, which reads as
@@ -256,7 +268,7 @@ absl::StatusOr<FileView> CollectView(const MountRequest& request) {
     entry.access = LandlockAccess::kReadWrite;
     view.entries.push_back(std::move(entry));
   }
-  const std::vector<HiddenPlace> hidden = HiddenPlaces(request.policy->filesystem);
+  std::vector<HiddenPlace> hidden = HiddenPlaces(request.policy->filesystem);
   for (const PathGrant& grant : request.policy->filesystem.grants) {
     auto entry = GrantEntry(request, grant, hidden);
     if (grant.optional && absl::IsNotFound(entry.status())) continue;

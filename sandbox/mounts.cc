@@ -148,6 +148,7 @@ void MountStepper::AddDevices(std::vector<UniqueFd> nodes) {
   }
   MakeDirectories("/dev/pts");
   MakeDirectories("/dev/shm");
+  MakeDirectories(kQueueDirectory);  // mounted by the tool, whose queues they are
   Mount("/dev/pts", "devpts", MS_NOSUID | MS_NOEXEC, "newinstance,ptmxmode=0666,mode=0620");
   Link("/dev/ptmx", "pts/ptmx");
   Link("/dev/fd", "/proc/self/fd");
@@ -155,6 +156,7 @@ void MountStepper::AddDevices(std::vector<UniqueFd> nodes) {
   Link("/dev/stdout", "/proc/self/fd/1");
   Link("/dev/stderr", "/proc/self/fd/2");
   Allow("/dev", LandlockAccess::kDevices);
+  Allow(kQueueDirectory, LandlockAccess::kReadWrite);
 }
 
 void MountStepper::AddEtc(const std::vector<MountEntry>& entries) {

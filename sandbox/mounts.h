@@ -21,6 +21,8 @@ inline constexpr char kCellUser[] = "tool";
 // Where the copies of pinned files are staged; a private tmpfs for as long as it takes to place
 // them.
 inline constexpr char kPinDirectory[] = "/run/pinned";
+// The message queues of the cell's IPC namespace, which the tool makes and mounts (mq_overview(7)).
+inline constexpr char kQueueDirectory[] = "/dev/mqueue";
 // Files and directories of one private tmpfs unless the policy says otherwise, so that empty files
 // cannot eat the kernel's memory.
 inline constexpr std::uint64_t kTmpfsInodes = 65536;

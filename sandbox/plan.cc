@@ -77,6 +77,16 @@ void AddDuplicate(StepList& steps, int from, int to, int flags) {
   step.value = static_cast<std::uint64_t>(flags);
 }
 
+// Landlock knows a message queue by the root of its file system, so a rule needs it mounted.
+void AddQueues(StepList& steps) {
+  const MountArguments* arguments = steps.KeepValue(MountArguments{"mqueue", ""});
+  Step& mount = steps.Add(StepKind::kMount, kQueueDirectory);
+  mount.text = "mqueue";
+  mount.path = kQueueDirectory;
+  mount.value = MS_NOSUID | MS_NODEV | MS_NOEXEC;
+  mount.data = arguments;
+}
+
 // Copies what others could change onto the cell's own tmpfs and places each copy at the file's
 // path. Opening the path again must give the copy: the path is then known to lead to what was
 // shown.
@@ -224,6 +234,7 @@ absl::Status PlanTool(const CellRequest& request, const ProgramRequest& program,
   // The maker's own: its group is the root of the one, its user owns the message queues of the
   // other.
   steps.Add(StepKind::kNewNamespace, "cgroup and ipc").value = CLONE_NEWCGROUP | CLONE_NEWIPC;
+  AddQueues(steps);
   steps.Add(StepKind::kNewSession);
   steps.Add(StepKind::kSetUmask).value = 022;
   steps.Add(StepKind::kSetPriority);

@@ -88,7 +88,9 @@ bool TreeWalk::List() {
     WalkEntry entry;
     entry.name = name;
     const int flags = AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT;
-    if (fstatat(current_.fd.get(), found->d_name, &entry.status, flags) != 0) {
+    if (limits_.kinds_only && found->d_type != DT_UNKNOWN) {
+      entry.status.st_mode = static_cast<mode_t>(DTTOIF(found->d_type));
+    } else if (fstatat(current_.fd.get(), found->d_name, &entry.status, flags) != 0) {
       if (errno != ENOENT) Gap(JoinPath(path, name), WhyNot(errno));
       continue;
     }

@@ -16,6 +16,8 @@ struct WalkLimits {
   std::size_t entries = 200'000;          // a large checkout with its dependencies
   std::size_t waiting_bytes = 16u << 20;  // names of directories that are still to be listed
   std::int64_t time_us = 500'000;         // spent in Next(), so that a call's end does not hang
+  bool kinds_only =
+      false;  // of an entry's status only the kind (S_IFMT) is wanted: no stat(2) each
 };
 
 struct WalkEntry {

@@ -1,9 +1,12 @@
 // What a tool can leave in a writable workspace under the shipped policies, with real git.
 #include <gtest/gtest.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -166,6 +169,26 @@ TEST_F(WorkspaceView, AbsentProtectedNamesAreQuarantined) {
   }
 }
 
+TEST_F(WorkspaceView, FileWithANameOutsideIsReportedWhenTheToolWritesIt) {
+  host_.tree().Write("victim", "mine\n");
+  fs::create_hard_link(host_.tree().At("victim"), host_.tree().At("workspace/innocent"));
+  EXPECT_EQ(Changes(Call("cat innocent\n")), Map{});
+  const json outcome = Call("echo theirs > innocent\n");
+  EXPECT_EQ(Changes(outcome), (Map{{"innocent", "file with a name elsewhere reported"}}));
+  EXPECT_NE(outcome.value("text", "").find("file with a name elsewhere `innocent`"),
+            std::string::npos);
+}
+
+TEST_F(WorkspaceView, RemovedConfigurationIsReported) {
+  Repository();
+  Host("mkdir -p .husky && echo x > .husky/pre-commit && echo x > .pre-commit-config.yaml");
+  const json outcome = Call("rm -r .husky .pre-commit-config.yaml\n");
+  EXPECT_EQ(Changes(outcome), (Map{{".husky/pre-commit", "git hook removed"},
+                                   {".pre-commit-config.yaml", "git hook removed"}}));
+  EXPECT_NE(outcome.value("text", "").find("git hook `.husky/pre-commit`, removed"),
+            std::string::npos);
+}
+
 TEST_F(WorkspaceView, PointerInPlaceOfARepositoryIsQuarantined) {
   const json outcome = Call("mkdir -p evil/hooks && echo 'gitdir: evil' > .git\n");
   EXPECT_EQ(Changes(outcome), (Map{{".git", "protected name quarantined"}}));
@@ -215,6 +238,40 @@ TEST_F(WorkspaceView, WhatCannotBeLookedAtIsSaid) {
   Host(
       "python3 -c \"import os\nd = \\\"d\\\" * 250\nfor i in range(20): os.chdir(d)\n"
       "for i in range(20): os.chdir(\\\"..\\\"); os.rmdir(d)\"");
+}
+
+constexpr const char* kAsk =
+    "python3 -c 'import socket\ns = socket.socket(socket.AF_UNIX)\ntry: s.connect(\"s\")\n"
+    "except OSError as e: print(e.strerror)\nelse: print(\"connected\")'\n";
+
+TEST_F(WorkspaceView, ServiceInTheWorkspaceIsOutOfReachInEveryMode) {
+  const std::string path = host_.Workspace() + "/s";
+  const int service = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_un address = {};
+  address.sun_family = AF_UNIX;
+  ASSERT_LT(path.size(), sizeof address.sun_path);
+  std::memcpy(address.sun_path, path.c_str(), path.size() + 1);
+  ASSERT_EQ(bind(service, reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
+  ASSERT_EQ(listen(service, 1), 0);
+  host_.tree().Write("config/policies/layer.json", R"({
+    "schema": 1, "extends": "default", "description": "For tests: a layer over the workspace.",
+    "filesystem": {"workspace": {"mode": "overlay", "reason": "The test needs it."}}
+  })");
+  for (const char* policy : {"default", "offline", "layer"}) {
+    const WarderRun run = host_.Run(
+        {"exec", "--policy", policy, "--approve", "allow-all", "--", "/bin/sh", "-c", kAsk});
+    EXPECT_EQ(run.out, "Connection refused\n") << policy << run.err;
+  }
+  const int control = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  EXPECT_EQ(connect(control, reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
+  for (const int fd : {service, control}) close(fd);
+}
+
+TEST_F(WorkspaceView, SocketOfAnEndedServerCanBeReplaced) {
+  const std::string serve =
+      "python3 -c 'import socket, os\nif os.path.exists(\"s\"): os.unlink(\"s\")\n"
+      "socket.socket(socket.AF_UNIX).bind(\"s\")\nprint(\"bound\")'\n";
+  for (int i = 0; i < 2; ++i) EXPECT_EQ(Out(Call(serve)), "bound\n");
 }
 
 TEST_F(WorkspaceView, ReadOnlyWorkspaceNeedsNoLook) {

@@ -96,15 +96,18 @@ AttackScene::AttackScene() : victim_(StartVictim()) {
             {"{victim}", std::to_string(victim_)},
             {"{fifo}", tree.At("fifo")},
             {"{socket}", tree.At("socket")},
+            {"{service}", tree.At("workspace/service")},
             {"{abstract}", absl::StrCat("warder-attack-", ::getpid(), "-", victim_)}};
   for (const auto& [name, value] : names_) {
-    if (name == "{socket}") listeners_.push_back(ListenUnix(value, false));
+    if (name == "{socket}" || name == "{service}") listeners_.push_back(ListenUnix(value, false));
     if (name == "{abstract}") listeners_.push_back(ListenUnix(value, true));
   }
   names_.emplace_back("{tcp}", Listen(AF_INET, SOCK_STREAM));
   names_.emplace_back("{tcp6}", Listen(AF_INET6, SOCK_STREAM));
   names_.emplace_back("{udp}", Listen(AF_INET, SOCK_DGRAM));
+  ListenUnix(tree.At("workspace/abandoned"), false);  // and closed at once
   EXPECT_EQ(::mkfifo(tree.At("fifo").c_str(), 0666), 0);
+  EXPECT_EQ(::mkfifo(tree.At("workspace/pipe").c_str(), 0666), 0);
   fs::copy_file(kAttackProgram, tree.At("workspace/attack"));
   tree.Write("workspace/file", "content\n");
   tree.Write("workspace/.git/config", "[core]\n");

@@ -28,7 +28,7 @@ class AttackScene {
 
   // `probe` with the scene's {names} replaced: {secret} a file outside the workspace, {outside} a
   // directory there that must stay empty, {workspace}, {victim}, the ports {tcp}, {tcp6} and {udp},
-  // the listening sockets {socket} and {abstract}, {fifo}.
+  // the listening sockets {socket}, {abstract} and, in the workspace, {service}, {fifo}.
   std::string Expand(const std::string& probe) const;
 
   // Runs the attack program with these probes, in one call; one result for each. Fails the test
