@@ -13,6 +13,7 @@
 #include <iterator>
 
 #include "absl/strings/str_format.h"
+#include "sandbox/acting_user.h"
 #include "sandbox/proof.h"
 #include "sandbox/remedy.h"
 #include "sandbox/trees.h"
@@ -115,6 +116,10 @@ std::optional<SetupFailure> Cell::MakeInit() {
   {
     const ReservedPipes reserved(report->write.get(), go->read.get());
     if (!reserved.ok()) return Failure("pipe", errno, "cannot place the cell's pipes");
+    const ActingUser acting(request_.uid);
+    if (acting.error() != 0) {
+      return Failure("clone", acting.error(), "cannot act as the cell's user (setresuid)");
+    }
     auto init =
         CloneChild(init_steps_, CellCloneFlags(*request_.policy), nullptr, nullptr, Birth());
     if (!init.ok()) return FromStatus("clone", init.status());

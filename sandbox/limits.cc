@@ -11,6 +11,9 @@ constexpr rlim64_t kCoreBytes = 0;
 constexpr rlim64_t kLockedBytes = 8u << 20;
 // POSIX message queues are kernel memory; this is the kernel's own default.
 constexpr rlim64_t kQueueBytes = 819200;
+// Signals that wait to be taken, and POSIX timers, are kernel memory too; the kernel's own default
+// grows with the memory of the machine. The busiest programs have some hundred.
+constexpr rlim64_t kPendingSignals = 1024;
 // The hard CPU limit comes this much after SIGXCPU: SIGKILL, for a program that ignores the first.
 constexpr rlim64_t kCpuGraceSeconds = 1;
 // The kernel looks at RLIMIT_NPROC, which counts init and what is just being made, before it asks
@@ -40,6 +43,7 @@ std::vector<ResourceLimit> ResourceLimits(const Limits& limits, bool cgroup) {
       // A host that lets its users run before others does not let strangers' programs.
       Same(RLIMIT_RTPRIO, "Max realtime priority", 0),
       Same(RLIMIT_NICE, "Max nice priority", 0),
+      Same(RLIMIT_SIGPENDING, "Max pending signals", kPendingSignals),
   };
   if (limits.cpu_ms.has_value()) {
     const rlim64_t seconds = (*limits.cpu_ms + 999) / 1000;

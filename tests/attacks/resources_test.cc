@@ -1,13 +1,19 @@
 // Attacks on time, streams and what is left of a cell; and what the outcome says of its layers.
 #include <gtest/gtest.h>
+#include <sys/inotify.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
+#include <fstream>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <sstream>
 #include <string>
+#include <vector>
 
+#include "sandbox/unique_fd.h"
 #include "tests/support/attack_scene.h"
 
 namespace warder::testing {
@@ -15,6 +21,74 @@ namespace {
 
 namespace fs = std::filesystem;
 using nlohmann::json;
+
+std::vector<std::string> Exec(const std::string& probe) {
+  return {"exec", "--policy", "default", "--approve", "allow-all",
+          "--",   "./attack", "--here",  probe};
+}
+
+// A call that keeps the processors, the disk or the process table busy stops when told by another
+// one, which therefore was prepared, audited, run and ended meanwhile.
+TEST(Resources, OtherCallsGoOnAndTheDeadlineHoldsWhileOneIsBusy) {
+  for (const std::string kind : {"spin", "sync", "forks"}) {
+    const AttackScene scene;
+    WarderSetting setting;
+    setting.until = "busy\n";
+    setting.then = [&](pid_t) {
+      const WarderRun other = scene.host().Run(Exec("write go"));
+      EXPECT_EQ(other.out, "done\n") << kind << other.err;
+    };
+    const WarderRun run = scene.host().Run(Exec("busy " + kind + " go"), setting);
+    EXPECT_EQ(run.out, "busy\ntold to stop\n") << kind << run.err;
+    const json outcome = scene.Outcome("busy " + kind + " never", 1000);
+    EXPECT_EQ(outcome["ending"], "timed_out") << kind;
+    EXPECT_LT(outcome.value("duration_ms", 0), 10'000) << kind;
+  }
+}
+
+// A user namespace's use of what is limited for each user counts against its maker, too.
+TEST(Resources, CellOfARootLauncherLeavesRootItsOwn) {
+  const AttackScene scene;
+  WarderSetting setting;
+  setting.until = "full\n";
+  setting.then = [&](pid_t) {
+    const sandbox::UniqueFd own(inotify_init1(IN_CLOEXEC));
+    // A rootless launcher has no other user to act as.
+    EXPECT_EQ(own.ok(), geteuid() == 0);
+    scene.host().tree().Write("workspace/go", "");
+  };
+  EXPECT_EQ(scene.host().Run(Exec("watchers go"), setting).out, "full\nEMFILE\n");
+}
+
+// Clock ticks that `pid` itself has used (proc(5), stat: utime and stime).
+long Ticks(const fs::path& process) {
+  std::ifstream file(process / "stat");
+  std::string line;
+  std::getline(file, line);
+  std::istringstream fields(line.substr(std::min(line.rfind(')') + 1, line.size())));
+  std::string skipped;
+  for (int i = 0; i < 11; ++i) fields >> skipped;
+  long user = 0, system = 0;
+  fields >> user >> system;
+  return user + system;
+}
+
+TEST(Resources, ThousandsOfShortProcessesCostTheSupervisorNothing) {
+  constexpr int kSeconds = 3;
+  const AttackScene scene;
+  WarderSetting setting;
+  long used = -1;
+  setting.until = "still busy\n";
+  setting.then = [&](pid_t warder) {
+    used = Ticks("/proc/" + std::to_string(warder));
+    scene.host().tree().Write("workspace/go", "");
+  };
+  const WarderRun run =
+      scene.host().Run(Exec("busy forks go " + std::to_string(kSeconds)), setting);
+  EXPECT_EQ(run.out, "busy\nstill busy\ntold to stop\n") << run.err;
+  EXPECT_GE(used, 0);
+  EXPECT_LT(used, kSeconds * sysconf(_SC_CLK_TCK) / 5) << "a fifth of one processor";
+}
 
 TEST(Resources, DripEndsAtTheDeadlineAndIsKept) {
   const AttackScene scene;

@@ -2,10 +2,15 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <linux/sched.h>
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
+
+#include "tests/support/in_child.h"
 
 namespace warder::sandbox {
 namespace {
@@ -46,6 +51,47 @@ TEST(Spawn, ExitAndSignalAreToldApart) {
   ASSERT_TRUE(end.ok());
   EXPECT_FALSE(end->signaled);
   EXPECT_EQ(end->status, 127);
+}
+
+// A process that waits for a signal, under a number of the caller's choice (clone3(2), set_tid).
+pid_t CloneAs(pid_t number) {
+  clone_args arguments = {};
+  arguments.exit_signal = SIGCHLD;
+  arguments.set_tid = reinterpret_cast<std::uint64_t>(&number);
+  arguments.set_tid_size = 1;
+  const long pid = syscall(SYS_clone3, &arguments, sizeof arguments);
+  while (pid == 0) pause();
+  return static_cast<pid_t>(pid);
+}
+
+// Needs a pid namespace whose numbers it may choose. 0, or which step went wrong.
+int UseNumberAgain() {
+  const StepList idle = Idle();
+  auto child = CloneChild(idle, 0);
+  if (!child.ok()) return 1;
+  const pid_t number = child->pid();
+  child->Kill();
+  pollfd ended = {child->pidfd(), POLLIN, 0};
+  if (poll(&ended, 1, 10'000) != 1) return 2;
+  // Until it is reaped the number is its own.
+  if (CloneAs(number) != -1 || errno != EEXIST) return 3;
+  if (!child->Wait().ok()) return 4;
+  if (CloneAs(number) != number) return 5;
+  child->Kill();
+  *child = ChildProcess();
+  if (waitpid(number, nullptr, WNOHANG) != 0) return 6;  // the innocent one was ended
+  // The control: who goes by the number reaches it.
+  if (kill(number, SIGKILL) != 0 || waitpid(number, nullptr, 0) != number) return 7;
+  return 0;
+}
+
+TEST(Spawn, NumberThatIsUsedAgainIsSomebodyElses) {
+  EXPECT_EQ(testing::InChild([] {
+              const int own_user = geteuid() == 0 ? 0 : CLONE_NEWUSER;
+              if (unshare(own_user | CLONE_NEWPID) != 0) return 100;
+              return testing::InChild(UseNumberAgain);
+            }),
+            0);
 }
 
 TEST(Spawn, DescriptorBecomesReadableWhenTheChildEnds) {

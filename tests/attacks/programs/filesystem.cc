@@ -42,6 +42,16 @@ std::string Rename(const Arguments& arguments) {
   return Result(rename(arguments.Text(0).c_str(), arguments.Text(1).c_str()));
 }
 
+std::string Remove(const Arguments& arguments) { return Result(unlink(arguments.Text(0).c_str())); }
+
+std::string Kind(const Arguments& arguments) {
+  struct stat status = {};
+  if (lstat(arguments.Text(0).c_str(), &status) != 0) return Result(-1);
+  if (S_ISFIFO(status.st_mode)) return "FIFO";
+  if (S_ISSOCK(status.st_mode)) return "socket";
+  return S_ISCHR(status.st_mode) ? "device" : "other";
+}
+
 std::string List(const Arguments& arguments) {
   std::error_code error;
   std::set<std::string> names;
@@ -88,6 +98,8 @@ constexpr Probe kProbes[] = {
     {"open-for-writing", OpenForWriting},
     {"hard-link", HardLink},
     {"rename", Rename},
+    {"remove", Remove},
+    {"kind", Kind},
     {"list", List},
     {"set-user-id", SetUserId},
     {"set-attribute", SetAttribute},

@@ -2,12 +2,16 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
+#include <sys/inotify.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdio>
 #include <filesystem>
 #include <string>
 
@@ -107,6 +111,89 @@ std::string Threads(const Arguments& arguments) {
   return "done";
 }
 
+// COUNT pipes with room for a mebibyte, filled.
+std::string Pipes(const Arguments& arguments) {
+  static char mebibyte[1 << 20];
+  for (long i = 0; i < arguments.Number(0); ++i) {
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0) return Result(-1);
+    if (fcntl(ends[1], F_SETPIPE_SZ, sizeof mebibyte) < 0) return Result(-1);
+    if (write(ends[1], mebibyte, sizeof mebibyte) < 0) return Result(-1);
+  }
+  return "done";
+}
+
+// COUNT signals to itself that nothing takes.
+std::string Signals(const Arguments& arguments) {
+  sigset_t waiting;
+  sigemptyset(&waiting);
+  sigaddset(&waiting, SIGRTMIN);
+  sigprocmask(SIG_BLOCK, &waiting, nullptr);
+  for (long i = 0; i < arguments.Number(0); ++i) {
+    if (sigqueue(getpid(), SIGRTMIN, {}) != 0) return Result(-1);
+  }
+  return "done";
+}
+
+std::string Timers(const Arguments& arguments) {
+  for (long i = 0; i < arguments.Number(0); ++i) {
+    timer_t timer = nullptr;
+    if (timer_create(CLOCK_MONOTONIC, nullptr, &timer) != 0) return Result(-1);
+  }
+  return "done";
+}
+
+void Spin() {
+  for (int i = 0; i < 100'000; ++i) getppid();
+}
+
+void SyncedWrite() {
+  const std::string name = "storm-" + std::to_string(getpid());
+  static const int fd = open(name.c_str(), O_WRONLY | O_CREAT | O_DSYNC | O_CLOEXEC, 0600);
+  static char page[4096];
+  if (pwrite(fd, page, sizeof page, 0) != sizeof page) _exit(1);
+}
+
+void ShortProcess() {
+  const pid_t pid = fork();
+  if (pid == 0) _exit(0);
+  if (pid > 0) waitpid(pid, nullptr, 0);
+}
+
+// Four processes do KIND of work, once each turn, until there is a file GO or 20 s are over. Prints
+// "busy" when they have begun, and after SECONDS, when given, "still busy".
+std::string Busy(const Arguments& arguments) {
+  const std::string kind = arguments.Text(0), go = arguments.Text(1);
+  void (*const work)() = kind == "spin" ? Spin : kind == "sync" ? SyncedWrite : ShortProcess;
+  const time_t start = time(nullptr);
+  for (int i = 0; i < 4; ++i) {
+    if (fork() != 0) continue;
+    while (access(go.c_str(), F_OK) != 0 && time(nullptr) < start + 20) work();
+    _exit(0);
+  }
+  printf("busy\n");
+  fflush(stdout);
+  if (arguments.Number(2) > 0) {
+    sleep(static_cast<unsigned>(arguments.Number(2)));
+    printf("still busy\n");
+    fflush(stdout);
+  }
+  while (wait(nullptr) > 0) continue;
+  return access(go.c_str(), F_OK) == 0 ? "told to stop" : "time over";
+}
+
+// Takes inotify instances until there are no more, says so, and keeps them until there is a file GO
+// or 20 s are over.
+std::string Watchers(const Arguments& arguments) {
+  std::string result = "done";
+  while (result == "done") result = Result(inotify_init1(IN_CLOEXEC));
+  printf("full\n");
+  fflush(stdout);
+  const time_t start = time(nullptr);
+  while (access(arguments.Text(0).c_str(), F_OK) != 0 && time(nullptr) < start + 20) usleep(1000);
+  return result;
+}
+
 // One byte on stdout each 100 ms, for a minute.
 std::string Drip(const Arguments&) {
   for (int i = 0; i < 600; ++i) {
@@ -120,6 +207,8 @@ constexpr Probe kProbes[] = {
     {"lock", Lock},        {"unlimit", Unlimit},   {"descriptors", Descriptors},
     {"write-at", WriteAt}, {"truncate", Truncate}, {"files", Files},
     {"fill", Fill},        {"threads", Threads},   {"drip", Drip},
+    {"pipes", Pipes},      {"signals", Signals},   {"timers", Timers},
+    {"busy", Busy},        {"watchers", Watchers},
 };
 
 }  // namespace
