@@ -56,7 +56,10 @@ absl::StatusOr<std::string> RealPathOf(int fd) {
   std::array<char, PATH_MAX> buffer;
   const ssize_t size =
       readlink(absl::StrFormat("/proc/self/fd/%d", fd).c_str(), buffer.data(), buffer.size());
-  if (size <= 0) return absl::FailedPreconditionError("cannot be named: /proc is not mounted");
+  if (size <= 0) {
+    return absl::FailedPreconditionError(absl::StrFormat(
+        "cannot be named: %s; /proc must be mounted", size < 0 ? std::strerror(errno) : "empty"));
+  }
   return std::string(buffer.data(), static_cast<std::size_t>(size));
 }
 

@@ -109,6 +109,7 @@ absl::StatusOr<UniqueFd> MakeGroup(int parent, const std::string& name) {
   // A sweeper that came between has the lock, or has removed it already.
   if (!dir.ok() || flock(dir.get(), LOCK_EX | LOCK_NB) != 0 ||
       !HasGroupFile(dir.get(), "cgroup.procs")) {
+    unlinkat(parent, name.c_str(), AT_REMOVEDIR);  // of a sweeper's it is gone already
     return absl::AlreadyExistsError(name + ": was taken away");
   }
   return dir;
@@ -129,6 +130,10 @@ void SweepGroups(int parent) {
   if (copy < 0) return;
   const std::unique_ptr<DIR, int (*)(DIR*)> list(fdopendir(copy), closedir);
   std::vector<std::string> names;
+  if (list == nullptr) {
+    close(copy);
+    return;
+  }
   while (const dirent* entry = readdir(list.get())) {
     if (std::string_view(entry->d_name).starts_with(kGroupPrefix)) {
       names.emplace_back(entry->d_name);

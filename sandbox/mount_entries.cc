@@ -21,9 +21,20 @@
 namespace warder::sandbox {
 namespace {
 
-std::string RealPath(const std::string& path) {
+// Errors: kNotFound when nothing is there, or nothing that a launcher without privileges can reach;
+// a tool has no more than that. Whatever else goes wrong says nothing about what is there.
+absl::Status Unresolved(const std::string& path) {
+  const std::string text = absl::StrFormat("%s: %s", path, strerror(errno));
+  if (errno == ENOENT || errno == ENOTDIR || errno == EACCES || errno == ELOOP) {
+    return absl::NotFoundError(text);
+  }
+  return absl::ErrnoToStatus(errno, path);
+}
+
+absl::StatusOr<std::string> RealPath(const std::string& path) {
   const std::unique_ptr<char, decltype(&free)> real(realpath(path.c_str(), nullptr), free);
-  return real == nullptr ? "" : real.get();
+  if (real == nullptr) return Unresolved(path);
+  return std::string(real.get());
 }
 
 // What a policy hides, by the names that these places really have; shorter ones first.
@@ -32,13 +43,16 @@ struct HiddenPlace {
   bool directory = true;
 };
 
-std::vector<HiddenPlace> HiddenPlaces(const FilesystemPolicy& policy) {
+absl::StatusOr<std::vector<HiddenPlace>> HiddenPlaces(const FilesystemPolicy& policy) {
   std::vector<HiddenPlace> places;
   for (const HiddenPath& hidden : policy.hide) {
     struct stat status = {};
-    std::string real = RealPath(hidden.path);
-    if (real.empty() || lstat(real.c_str(), &status) != 0) continue;
-    places.push_back({std::move(real), S_ISDIR(status.st_mode)});
+    auto real = RealPath(hidden.path);
+    absl::Status found = real.status();
+    if (real.ok() && lstat(real->c_str(), &status) != 0) found = Unresolved(hidden.path);
+    if (absl::IsNotFound(found)) continue;
+    if (!found.ok()) return found;
+    places.push_back({*std::move(real), S_ISDIR(status.st_mode)});
   }
   std::sort(places.begin(), places.end(), [](const HiddenPlace& a, const HiddenPlace& b) {
     return a.path.size() < b.path.size();
@@ -103,12 +117,13 @@ absl::StatusOr<MountEntry> GrantEntry(const MountRequest& request, const PathGra
                                       const std::vector<HiddenPlace>& hidden) {
   struct stat status = {};
   if (lstat(grant.path.c_str(), &status) != 0) {
-    return absl::NotFoundError(absl::StrFormat("%s: %s (policy `%s` grants it)", grant.path,
-                                               strerror(errno), request.policy->name));
+    return Unresolved(
+        absl::StrFormat("%s (policy `%s` grants it)", grant.path, request.policy->name));
   }
   if (!S_ISLNK(status.st_mode)) return TreeEntry(request, grant.path, grant.path, grant.access);
-  const std::string real = RealPath(grant.path);
-  if (real.empty()) return absl::NotFoundError(grant.path + ": the link leads nowhere");
+  auto resolved = RealPath(grant.path);
+  if (!resolved.ok()) return resolved.status();
+  const std::string real = *std::move(resolved);
   for (const HiddenPlace& place : hidden) {
     if (!IsBelow(real, place.path)) continue;
     return absl::FailedPreconditionError(
@@ -120,7 +135,7 @@ absl::StatusOr<MountEntry> GrantEntry(const MountRequest& request, const PathGra
   }
   auto link = OpenPath(AT_FDCWD, grant.path);
   if (!link.ok()) return link.status();
-  auto text = ReadLink(link->get());
+  auto text = ReadLink(link->get(), grant.path);
   if (!text.ok()) return text.status();
   MountEntry entry;
   entry.target = grant.path;
@@ -268,7 +283,9 @@ absl::StatusOr<FileView> CollectView(const MountRequest& request) {
     entry.access = LandlockAccess::kReadWrite;
     view.entries.push_back(std::move(entry));
   }
-  std::vector<HiddenPlace> hidden = HiddenPlaces(request.policy->filesystem);
+  auto hidden_places = HiddenPlaces(request.policy->filesystem);
+  if (!hidden_places.ok()) return hidden_places.status();
+  std::vector<HiddenPlace>& hidden = *hidden_places;
   for (const PathGrant& grant : request.policy->filesystem.grants) {
     auto entry = GrantEntry(request, grant, hidden);
     if (grant.optional && absl::IsNotFound(entry.status())) continue;

@@ -58,8 +58,7 @@ class Finder {
   absl::Status FollowWalk(Walk walk);
   absl::StatusOr<bool> Enter(Walk& walk, const std::string& path, TreeNode node);
   void Lead(Walk& walk, std::string_view text) const;
-  void FollowPointer(const Walk& walk, const TreeNode& file);
-  std::string ReadLine(const TreeNode& file) const;
+  absl::Status FollowPointer(const Walk& walk, const TreeNode& file);
 
   int root_;
   const std::string& path_;
@@ -87,21 +86,28 @@ void Finder::Lead(Walk& walk, std::string_view text) const {
   walk.left = std::move(names);
 }
 
-std::string Finder::ReadLine(const TreeNode& file) const {
-  auto text = ReadRegularFile(file.fd.get(), "pointer", kMaxPointerBytes);
-  if (!text.ok()) return "";
+// "" of what git would not take for a pointer either.
+absl::StatusOr<std::string> ReadLine(const TreeNode& file, const std::string& name) {
+  if (!S_ISREG(file.status.st_mode) ||
+      static_cast<std::uint64_t>(file.status.st_size) > kMaxPointerBytes) {
+    return "";
+  }
+  auto text = ReadRegularFile(file.fd.get(), name, kMaxPointerBytes);
+  if (absl::IsPermissionDenied(text.status())) return "";  // the tool has no more rights than we
+  if (!text.ok()) return text.status();
   return text->substr(0, text->find_last_not_of("\r\n") + 1);
 }
 
 // The file `.git` of a worktree or submodule names the repository; that one may name another, whose
 // hooks and configuration count (gitrepository-layout(5), commondir).
-void Finder::FollowPointer(const Walk& walk, const TreeNode& file) {
-  const std::string line = ReadLine(file);
-  if (!line.starts_with(kPointerWord)) return;
+absl::Status Finder::FollowPointer(const Walk& walk, const TreeNode& file) {
+  const auto line = ReadLine(file, path_ + "/" + JoinPath(walk.at, kGit));
+  if (!line.ok()) return line.status();
+  if (!line->starts_with(kPointerWord)) return absl::OkStatus();
   Walk repository = walk;
-  Lead(repository, std::string_view(line).substr(kPointerWord.size()));
+  Lead(repository, std::string_view(*line).substr(kPointerWord.size()));
   waiting_.push_back(repository);
-  if (repository.left.empty()) return;
+  if (repository.left.empty()) return absl::OkStatus();
   Walk common;
   common.at = repository.at;
   common.left = repository.left;
@@ -112,18 +118,28 @@ void Finder::FollowPointer(const Walk& walk, const TreeNode& file) {
     if (name != "..") {
       real.push_back(name);
     } else if (real.empty()) {
-      return;
+      return absl::OkStatus();
     } else {
       real.pop_back();
     }
   }
-  auto node = OpenNode(root_, Join(Join("", real), {"commondir"}));
-  if (!node.ok()) return;
+  const std::string name = Join(Join("", real), {"commondir"});
+  auto node = OpenNode(root_, name);
+  const absl::Status& opened = node.status();
+  // Not there, or behind a link or a directory that is closed to the tool as well.
+  if (absl::IsNotFound(opened) || absl::IsFailedPrecondition(opened) ||
+      absl::IsPermissionDenied(opened)) {
+    return absl::OkStatus();
+  }
+  if (!node.ok()) return opened;
+  const auto shared = ReadLine(*node, path_ + "/" + name);
+  if (!shared.ok()) return shared.status();
   common.at = Join("", real);
   common.left = walk.left;
   common.links = walk.links;
-  Lead(common, ReadLine(*node));
+  Lead(common, *shared);
   waiting_.push_back(std::move(common));
+  return absl::OkStatus();
 }
 
 // Takes note of one node on the way. False when nothing is left to follow.
@@ -139,12 +155,13 @@ absl::StatusOr<bool> Finder::Enter(Walk& walk, const std::string& path, TreeNode
   if (S_ISDIR(mode)) walk.at = path;
   bool more = above;
   if (S_ISLNK(mode) && ++walk.links <= kMaxLinks) {
-    auto text = ReadLink(node.fd.get());
+    auto text = ReadLink(node.fd.get(), path_ + "/" + path);
     if (!text.ok()) return text.status();
     Lead(walk, *text);
     more = !walk.left.empty();
   } else if (S_ISREG(mode) && !walk.left.empty() && path == JoinPath(walk.at, kGit)) {
-    FollowPointer(walk, node);
+    absl::Status followed = FollowPointer(walk, node);
+    if (!followed.ok()) return followed;
   }
   ProtectedNode& kept = nodes_.try_emplace(path, ProtectedNode{path, {}, above}).first->second;
   kept.node = std::move(node);

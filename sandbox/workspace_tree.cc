@@ -81,10 +81,10 @@ const char* FileKind(mode_t mode) {
   }
 }
 
-absl::StatusOr<std::string> ReadLink(int fd) {
+absl::StatusOr<std::string> ReadLink(int fd, const std::string& name) {
   std::array<char, PATH_MAX> text = {};
   const ssize_t size = ::readlinkat(fd, "", text.data(), text.size());
-  if (size <= 0) return Failed(errno, "a symbolic link", "read");
+  if (size <= 0) return Failed(errno, name, "read");
   return std::string(text.data(), static_cast<std::size_t>(size));
 }
 
@@ -96,7 +96,9 @@ absl::StatusOr<std::vector<std::string>> ListDirectory(int fd, std::size_t limit
   static_cast<void>(listed.Release());  // closedir closes it
   std::vector<std::string> names;
   while (names.size() < limit) {
+    errno = 0;
     const dirent* entry = ::readdir(directory.get());
+    if (entry == nullptr && errno != 0) return Failed(errno, "a directory", "listed");
     if (entry == nullptr) break;
     const std::string_view name = entry->d_name;
     if (name != "." && name != "..") names.emplace_back(name);

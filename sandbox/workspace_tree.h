@@ -33,8 +33,8 @@ absl::StatusOr<TreeNode> OpenNode(int under, const std::string& path);
 // "a directory", "a FIFO", ...
 const char* FileKind(mode_t mode);
 
-// What the symlink `fd` (O_PATH) says. Errors: kInternal.
-absl::StatusOr<std::string> ReadLink(int fd);
+// What the symlink `fd` (O_PATH), called `name` in messages, says. Errors: kInternal.
+absl::StatusOr<std::string> ReadLink(int fd, const std::string& name);
 
 // Reads all of the file that `fd` (O_PATH) names. It is opened for reading only once it is known to
 // be a regular file: opening a device or a FIFO can do something. `name` is what to call it in

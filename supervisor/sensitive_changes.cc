@@ -183,7 +183,7 @@ void SensitiveScan::LookAt(const WalkDirectory& directory, const WalkEntry& entr
   if (const char* kind = StrangeKind(entry.status)) return Report(kind, path);
   if (S_ISLNK(entry.status.st_mode)) {
     auto link = sandbox::OpenPath(directory.fd.get(), entry.name);
-    const auto text = link.ok() ? sandbox::ReadLink(link->get()) : link.status();
+    const auto text = link.ok() ? sandbox::ReadLink(link->get(), entry.name) : link.status();
     if (!text.ok() || LeadsOut(directory.path, *text, workspace_.path)) {
       return Report("link that leads out", path);
     }

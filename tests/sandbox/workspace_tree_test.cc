@@ -65,7 +65,7 @@ TEST(OpenPath, LinkOnTheWayIsRefusedAndALinkItselfIsOpened) {
   auto link = OpenNode(AT_FDCWD, tree.At("link"));
   ASSERT_TRUE(link.ok()) << link.status();
   EXPECT_STREQ(FileKind(link->status.st_mode), "a symbolic link");
-  EXPECT_EQ(*ReadLink(link->fd.get()), "real");
+  EXPECT_EQ(*ReadLink(link->fd.get(), "link"), "real");
 }
 
 TEST(OpenPath, StaysBelowItsDirectory) {
