@@ -120,6 +120,10 @@ std::vector<std::string> DescribeConfinement(const manifest::NamedPolicy& policy
   sentences.push_back(absl::StrCat("System calls: ", cell.syscalls.allow.size(), " rules allow, ",
                                    cell.syscalls.deny.size(),
                                    " rules deny, what no rule names fails."));
+  if (cell.without_landlock == sandbox::OnMissing::kDegrade) {
+    sentences.emplace_back(
+        "Where the kernel has no Landlock the mounts alone hold this, and the outcome says so.");
+  }
   sentences.push_back(LimitSentence(cell));
   return sentences;
 }

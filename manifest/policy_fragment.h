@@ -35,7 +35,7 @@ struct PolicyFragment {
   std::vector<std::string> capabilities;
   sandbox::Limits limits;
   std::optional<sandbox::Tier> minimum_tier;
-  std::optional<sandbox::OnMissing> without_cgroup;
+  std::optional<sandbox::OnMissing> without_cgroup, without_landlock;
 
   std::optional<bool> inherit_all;
   std::vector<std::string> baseline;

@@ -103,6 +103,7 @@ absl::StatusOr<PolicyFragment> ExtendPolicy(PolicyFragment base, PolicyFragment 
   MergeNames(base.capabilities, extending.capabilities);
   Override(base.minimum_tier, extending.minimum_tier);
   Override(base.without_cgroup, extending.without_cgroup);
+  Override(base.without_landlock, extending.without_landlock);
 
   Override(base.inherit_all, extending.inherit_all);
   MergeNames(base.baseline, extending.baseline);
@@ -134,6 +135,7 @@ absl::StatusOr<NamedPolicy> FinishPolicy(PolicyFragment fragment) {
   cell.capabilities = std::move(fragment.capabilities);
   cell.limits = fragment.limits;
   cell.without_cgroup = fragment.without_cgroup.value_or(cell.without_cgroup);
+  cell.without_landlock = fragment.without_landlock.value_or(cell.without_landlock);
 
   EnvironmentPolicy& environment = policy.environment;
   environment.inherit_all = fragment.inherit_all.value_or(environment.inherit_all);

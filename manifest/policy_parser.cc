@@ -256,11 +256,15 @@ absl::StatusOr<PolicyFragment> ParsePolicy(std::string_view bytes, const std::st
                                         sandbox::Tier::kRoot};
     policy.minimum_tier = kTiers[ReadChoice(entry, "tier", {"landlock", "userns", "root"})];
   });
-  reader.Object("on_missing_cgroup", [&](JsonObjectReader& entry) {
-    constexpr sandbox::OnMissing kActions[] = {sandbox::OnMissing::kRefuse,
-                                               sandbox::OnMissing::kDegrade};
-    policy.without_cgroup = kActions[ReadChoice(entry, "action", {"refuse", "degrade"})];
-  });
+  const auto read_missing = [&](const char* field, std::optional<sandbox::OnMissing>& action) {
+    reader.Object(field, [&](JsonObjectReader& entry) {
+      constexpr sandbox::OnMissing kActions[] = {sandbox::OnMissing::kRefuse,
+                                                 sandbox::OnMissing::kDegrade};
+      action = kActions[ReadChoice(entry, "action", {"refuse", "degrade"})];
+    });
+  };
+  read_missing("on_missing_cgroup", policy.without_cgroup);
+  read_missing("on_missing_landlock", policy.without_landlock);
   reader.Object("approval", [&](JsonObjectReader& entry) { ReadApproval(entry, policy); });
   if (absl::Status status = reader.Finish(); !status.ok()) return status;
   return policy;

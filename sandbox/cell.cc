@@ -14,6 +14,7 @@
 
 #include "absl/strings/str_format.h"
 #include "sandbox/acting_user.h"
+#include "sandbox/landlock.h"
 #include "sandbox/proof.h"
 #include "sandbox/remedy.h"
 #include "sandbox/trees.h"
@@ -49,13 +50,13 @@ SetupFailure FromStatus(std::string step, const absl::Status& status) {
 class ReservedPipes {
  public:
   ReservedPipes(int report_write, int go_read)
-      : ok_(Place(report_write, kReportFd) && Place(go_read, kGoFd)) {}
+      : null_(open("/dev/null", O_RDWR | O_CLOEXEC)),
+        ok_(null_.ok() && Place(report_write, kReportFd) && Place(go_read, kGoFd)) {}
+  // The numbers stay taken: another descriptor of ours that got one would be lost to the next pipe.
   ~ReservedPipes() {
-    const UniqueFd null(open("/dev/null", O_RDWR | O_CLOEXEC));
     for (const int fd : {kReportFd, kGoFd}) {
-      // Without the null device the number itself must go: a kept write end would hide the child's
-      // end of file.
-      if (!Place(null.get(), fd)) close(fd);
+      // A write end that is kept would hide the child's end of file.
+      if (!Place(null_.get(), fd)) close(fd);
     }
   }
   ReservedPipes(const ReservedPipes&) = delete;
@@ -64,6 +65,7 @@ class ReservedPipes {
 
  private:
   static bool Place(int from, int to) { return dup3(from, to, O_CLOEXEC) >= 0; }
+  UniqueFd null_;
   bool ok_;
 };
 
@@ -73,6 +75,11 @@ bool LendPipe(int fd, uid_t uid, gid_t gid) {
   struct statfs system = {};
   if (fstatfs(fd, &system) != 0) return false;
   return system.f_type != PIPEFS_MAGIC || fchown(fd, uid, gid) == 0;
+}
+
+bool IsReadable(int fd) {
+  pollfd ready = {fd, POLLIN, 0};
+  return poll(&ready, 1, 0) == 1;
 }
 
 bool SendGo(int fd) {
@@ -127,10 +134,13 @@ std::optional<SetupFailure> Cell::MakeInit() {
   }
   report->write.Reset();
   go->read.Reset();
-  if (auto failure = MapIds(); failure.has_value()) return failure;
+  auto failure = MapIds();
   // Before init makes itself undumpable, which closes its namespaces to us.
-  if (auto failure = OpenNamespaces(); failure.has_value()) return failure;
-  if (!SendGo(go->write.get())) return Failure("clone", errno, "init ended at once");
+  if (!failure.has_value()) failure = OpenNamespaces();
+  if (!failure.has_value() && !SendGo(go->write.get())) {
+    failure = Failure("clone", errno, "init ended at once");
+  }
+  if (failure.has_value()) return Cause(init_steps_, report->read.get(), *std::move(failure));
   return AwaitReport(init_steps_, report->read.get(), kReportReady);
 }
 
@@ -166,6 +176,19 @@ std::optional<SetupFailure> Cell::OpenNamespaces() {
 }
 
 std::optional<SetupFailure> Cell::Confine(const ProgramRequest& program) {
+  auto failure = ConfineTool(program);
+  if (failure.has_value() && IsReadable(init_.pidfd())) {
+    return Failure("setup", ECHILD,
+                   "the cell's init ended after its last report: " + failure->detail);
+  }
+  return failure;
+}
+
+std::optional<SetupFailure> Cell::ConfineTool(const ProgramRequest& program) {
+  if (request_.host->landlock_abi == 0 && HasLandlock(request_)) {
+    return Failure("landlock-ruleset", ENOSYS,
+                   DescribeLandlock(0) + StepRemedy("landlock-ruleset", ENOSYS));
+  }
   const absl::Status planned = PlanTool(request_, program, namespaces_, rules_, tool_steps_);
   if (!planned.ok()) return FromStatus("plan", planned);
   for (const int fd : program.stdio) {
@@ -191,7 +214,9 @@ std::optional<SetupFailure> Cell::Confine(const ProgramRequest& program) {
       failure.has_value()) {
     return failure;
   }
-  return FetchListener();
+  auto failure = FetchListener();
+  if (failure.has_value()) return Cause(tool_steps_, tool_report_.get(), *std::move(failure));
+  return std::nullopt;
 }
 
 std::optional<SetupFailure> Cell::FetchListener() {
@@ -199,9 +224,8 @@ std::optional<SetupFailure> Cell::FetchListener() {
   listener_.Reset(static_cast<int>(syscall(SYS_pidfd_getfd, tool_.pidfd(), kListenerFd, 0)));
   if (listener_.ok()) return std::nullopt;
   return Failure("seccomp", errno,
-                 absl::StrFormat("the filter's listener: pidfd_getfd: %s; sysctl "
-                                 "kernel.yama.ptrace_scope must be below 3",
-                                 strerror(errno)));
+                 absl::StrFormat("the filter's listener: pidfd_getfd: %s%s", strerror(errno),
+                                 StepRemedy("seccomp", errno)));
 }
 
 std::optional<SetupFailure> Cell::CloneTool(const ProgramRequest& program) {
@@ -220,24 +244,48 @@ std::optional<SetupFailure> Cell::CloneTool(const ProgramRequest& program) {
 // its own.
 std::optional<SetupFailure> Cell::AdoptTool() {
   std::uint32_t pid = 0;
-  if (auto failure = AwaitReport(tool_steps_, tool_report_.get(), kReportCloned, &pid);
-      failure.has_value()) {
-    return failure;
+  auto failure = AwaitReport(tool_steps_, tool_report_.get(), kReportCloned, &pid);
+  UniqueFd pidfd;
+  if (!failure.has_value()) {
+    pidfd.Reset(static_cast<int>(syscall(SYS_pidfd_open, pid, 0)));
+    if (!pidfd.ok()) {
+      failure = Failure(
+          "clone-tool", errno,
+          absl::StrFormat("pidfd_open: %s%s", strerror(errno), StepRemedy("clone-tool", errno)));
+    }
   }
-  UniqueFd pidfd(static_cast<int>(syscall(SYS_pidfd_open, pid, 0)));
-  if (!pidfd.ok()) {
-    return Failure("clone-tool", errno, absl::StrFormat("pidfd_open: %s", strerror(errno)));
+  if (failure.has_value()) {
+    builder_.EndGroup();  // a tool that nobody waits for would keep init from ending
+    return failure;
   }
   tool_ = ChildProcess(std::move(pidfd), static_cast<pid_t>(pid));
   builder_ = ChildProcess();
-  if (auto failure = EnterCgroup(); failure.has_value()) return failure;
-  if (!SendGo(tool_go_.get())) return Failure("clone-tool", errno, "the tool ended at once");
+  failure = EnterCgroup();
+  if (!failure.has_value() && !SendGo(tool_go_.get())) {
+    failure = Failure("clone-tool", errno, "the tool ended at once");
+  }
+  if (failure.has_value()) return Cause(tool_steps_, tool_report_.get(), *std::move(failure));
   return std::nullopt;
+}
+
+SetupFailure Cell::Cause(const StepList& steps, int report_fd, SetupFailure effect) {
+  if (!IsReadable(report_fd)) return effect;
+  return AwaitReport(steps, report_fd, kReportReady).value_or(std::move(effect));
+}
+
+std::optional<SetupFailure> Cell::Ended() {
+  if (IsReadable(init_.pidfd())) {
+    return Failure("setup", ECHILD, "the cell's init ended after its last report");
+  }
+  if (!IsReadable(tool_report_.get())) return std::nullopt;
+  return AwaitReport(tool_steps_, tool_report_.get(), kReportReady);
 }
 
 std::optional<SetupFailure> Cell::AwaitReport(const StepList& steps, int report_fd,
                                               std::int32_t expected, std::uint32_t* pid) {
-  pollfd ready[] = {{report_fd, POLLIN, 0}, {listener_.get(), POLLIN, 0}};
+  // The tool holds the pipe that its builder leaves without a word.
+  const int builder = expected == kReportCloned ? builder_.pidfd() : -1;
+  pollfd ready[] = {{report_fd, POLLIN, 0}, {listener_.get(), POLLIN, 0}, {builder, POLLIN, 0}};
   int count = 0;
   do {
     count = poll(ready, std::size(ready), kSetupMs);
@@ -245,8 +293,11 @@ std::optional<SetupFailure> Cell::AwaitReport(const StepList& steps, int report_
   if (count == 0) {
     return Failure("setup", ETIMEDOUT, absl::StrFormat("not ready within %d ms", kSetupMs));
   }
-  // The program itself asks only after exec, which has closed the pipe.
-  if (ready[0].revents == 0 && poll(ready, 1, 0) == 0) {
+  if (ready[0].revents == 0 && !IsReadable(report_fd)) {
+    if (ready[1].revents == 0) {
+      return Failure("clone-tool", ECHILD, "the tool's builder ended without a report");
+    }
+    // The program itself asks only after exec, which has closed the pipe.
     return Failure("exec", EPERM, "the policy denies a system call that starting a program needs");
   }
   ChildReport report;
@@ -262,11 +313,9 @@ std::optional<SetupFailure> Cell::AwaitReport(const StepList& steps, int report_
   }
   const Step& step = steps.steps()[report.step];
   const std::string& what = steps.what(report.step);
-  const std::string remedy = StepRemedy(step, report.error);
-  return Failure(
-      StepName(step.kind), report.error,
-      absl::StrFormat("step %s%s%s: %s%s%s", StepName(step.kind), what.empty() ? "" : " ", what,
-                      strerror(report.error), remedy.empty() ? "" : "; ", remedy));
+  return Failure(StepName(step.kind), report.error,
+                 absl::StrFormat("step %s%s%s: %s%s", StepName(step.kind), what.empty() ? "" : " ",
+                                 what, strerror(report.error), StepRemedy(step, report.error)));
 }
 
 Attestation Cell::Prove() const {

@@ -27,6 +27,8 @@ class Cell {
   std::optional<SetupFailure> Confine(const ProgramRequest& program);
   // Reads from outside what holds for the tool. Between Confine and Start.
   Attestation Prove() const;
+  // Why a tool that should wait at the barrier is gone; nothing when it waits.
+  std::optional<SetupFailure> Ended();
   // Lets the tool pass the barrier and returns when its program image is loaded.
   std::optional<SetupFailure> Start();
 
@@ -46,12 +48,16 @@ class Cell {
   std::optional<SetupFailure> MakeInit();
   std::optional<SetupFailure> MapIds();
   std::optional<SetupFailure> OpenNamespaces();
+  std::optional<SetupFailure> ConfineTool(const ProgramRequest& program);
   std::optional<SetupFailure> CloneTool(const ProgramRequest& program);
   std::optional<SetupFailure> AdoptTool();
   std::optional<SetupFailure> FetchListener();
   std::optional<SetupFailure> MakeCgroup();
   std::optional<SetupFailure> EnterCgroup();
   int Birth() const { return cgroup_.has_value() ? cgroup_->birth() : -1; }
+  // What we do for a child fails when it has failed itself: then its own report, otherwise
+  // `effect`.
+  SetupFailure Cause(const StepList& steps, int report_fd, SetupFailure effect);
   // Reads one report of a child; anything but `expected` is a failure.
   std::optional<SetupFailure> AwaitReport(const StepList& steps, int report_fd,
                                           std::int32_t expected, std::uint32_t* pid = nullptr);

@@ -20,6 +20,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_format.h"
 #include "sandbox/landlock.h"
+#include "sandbox/namespace_remedy.h"
 #include "sandbox/privileges.h"
 #include "sandbox/remedy.h"
 #include "sandbox/spawn.h"
@@ -58,7 +59,8 @@ absl::Status ReserveDescriptors() {
   }
   for (const int fd : {kReportFd, kGoFd, kExecFd}) {
     if (dup3(null.get(), fd, O_CLOEXEC) < 0) {
-      return absl::InternalError("cannot reserve a descriptor");
+      return absl::InternalError(absl::StrFormat("descriptors: cannot reserve number %d: %s: %s",
+                                                 fd, strerror(errno), LayerRemedy("descriptors")));
     }
   }
   return absl::OkStatus();

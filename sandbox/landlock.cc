@@ -79,7 +79,7 @@ std::uint64_t LandlockRights(LandlockAccess access, int abi, bool directory) {
 }
 
 std::string DescribeLandlock(int abi) {
-  if (abi < 1) return "this kernel has no Landlock";
+  if (abi < 1) return "there is no Landlock: not in this kernel, or not for us";
   std::string text = "ABI " + std::to_string(abi) + ": files";
   if (abi >= 2) text += ", refer";
   if (abi >= 3) text += ", truncate";

@@ -135,6 +135,7 @@ void AddProgram(const ProgramRequest& program, StepList& steps) {
 
 void AddLandlock(const CellRequest& request, const std::vector<PathRule>& rules, StepList& steps) {
   const int abi = request.host->landlock_abi;
+  if (!HasLandlock(request)) return;
   const LandlockRuleset* ruleset = steps.KeepValue(CellRuleset(abi));
   Step& create = steps.Add(StepKind::kLandlockCreate);
   create.data = ruleset;
@@ -165,6 +166,10 @@ absl::Status CheckEssentialCalls(const Policy& policy) {
 }
 
 }  // namespace
+
+bool HasLandlock(const CellRequest& request) {
+  return request.host->landlock_abi > 0 || request.policy->without_landlock == OnMissing::kRefuse;
+}
 
 bool HasCgroupLimits(const CellRequest& request) {
   const Limits& limits = request.policy->limits;
@@ -226,6 +231,7 @@ absl::Status PlanTool(const CellRequest& request, const ProgramRequest& program,
     join.fd = entry.fd.get();
     join.value = static_cast<std::uint64_t>(entry.type);
     if (entry.type != CLONE_NEWPID) continue;
+    steps.Add(StepKind::kNewSession, "builder");  // the tool is found in it, should we never report
     steps.Add(StepKind::kCloneSibling);
     steps.Add(StepKind::kDeathSignal);  // a clone does not inherit it
     steps.Add(StepKind::kReadGo).fd = kGoFd;
@@ -249,7 +255,7 @@ absl::Status PlanTool(const CellRequest& request, const ProgramRequest& program,
     step.data = value;
   }
   AddDropPrivileges(request, *kept, steps);
-  steps.Add(StepKind::kLandlockRestrict).fd = Slot(3);
+  if (HasLandlock(request)) steps.Add(StepKind::kLandlockRestrict).fd = Slot(3);
   AddCloseRange(steps, 3, kReportFd - 1);
   AddCloseRange(steps, kExecFd + 1, -1);
   steps.Add(StepKind::kUnblockSignals);

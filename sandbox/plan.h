@@ -58,6 +58,9 @@ struct CellNamespaces {
                                // the right to join the others
 };
 
+// Whether the tool is to be restricted by Landlock: not where there is none and the policy accepts
+// it.
+bool HasLandlock(const CellRequest& request);
 // Whether a control group keeps the cell's memory and processes within the policy's limits.
 bool HasCgroupLimits(const CellRequest& request);
 // Whether the cell gets a group at all: for those limits, or to count its processor time.

@@ -109,7 +109,7 @@ struct Limits {
   std::optional<std::uint64_t> stderr_bytes;
 };
 
-// What to do where the kernel or the host cannot enforce memory and process limits by cgroup.
+// What to do where the kernel or the host lacks a layer that others stand behind.
 enum class OnMissing : std::uint8_t { kRefuse, kDegrade };
 
 struct Policy {
@@ -121,7 +121,8 @@ struct Policy {
   std::vector<std::string>
       capabilities;  // kept inside the cell's own user namespace; normally empty
   Limits limits;
-  OnMissing without_cgroup = OnMissing::kRefuse;
+  OnMissing without_cgroup = OnMissing::kRefuse;  // memory and process limits of the whole cell
+  OnMissing without_landlock = OnMissing::kRefuse;
 };
 
 }  // namespace warder::sandbox

@@ -4,12 +4,22 @@
 #include <sys/prctl.h>
 
 #include <cerrno>
+#include <cstring>
 #include <memory>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_format.h"
+#include "sandbox/remedy.h"
 
 namespace warder::sandbox {
+namespace {
+
+absl::Status Refused(const char* call, const char* layer) {
+  return absl::FailedPreconditionError(
+      absl::StrFormat("%s: %s: %s: %s", layer, call, strerror(errno), LayerRemedy(layer)));
+}
+
+}  // namespace
 
 absl::Status DropSupervisorPrivileges() {
   const std::unique_ptr<void, int (*)(void*)> owned(cap_init(), cap_free);
@@ -28,10 +38,8 @@ absl::Status DropSupervisorPrivileges() {
       return absl::InternalError("capabilities: cannot build the set");
     }
   }
-  if (cap_set_proc(set) != 0) return absl::ErrnoToStatus(errno, "capabilities: capset");
-  if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) {
-    return absl::ErrnoToStatus(errno, "no_new_privs: prctl");
-  }
+  if (cap_set_proc(set) != 0) return Refused("capset", "capabilities");
+  if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return Refused("prctl", "no_new_privs");
   if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) != 0) return absl::ErrnoToStatus(errno, "dumpable: prctl");
   return absl::OkStatus();
 }

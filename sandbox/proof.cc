@@ -1,21 +1,28 @@
 #include "sandbox/proof.h"
 
 #include <dirent.h>
+#include <fcntl.h>
+#include <openssl/sha.h>
 #include <sched.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <climits>
+#include <cstdlib>
 #include <fstream>
 #include <memory>
+#include <set>
 #include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
+#include "sandbox/landlock.h"
 #include "sandbox/limits.h"
 
 namespace warder::sandbox {
@@ -69,20 +76,30 @@ Layer NamespaceLayer(pid_t pid, const char* name, const char* file) {
                !inside.empty() && !outside.empty() && inside != outside, inside);
 }
 
+// One id of the cell is one id of ours, and nothing else is mapped. Read by the launcher: the
+// second number is what it is out here.
+bool MapsOnly(const std::string& map, unsigned long id) {
+  std::istringstream words(map);
+  unsigned long inside = 0, outside = 0, count = 0, more = 0;
+  words >> inside >> outside >> count;
+  return inside == id && outside == id && count == 1 && !(words >> more);
+}
+
 Layer IdentityLayer(pid_t pid, const std::string& status, const CellRequest& request) {
   const std::string uid = Field(status, "Uid:");
-  const std::string map = ReadProc(pid, "uid_map");
   std::istringstream ids(uid);
   unsigned long real = 0, effective = 0, saved = 0, file = 0;
   ids >> real >> effective >> saved >> file;
   const bool same = real == request.uid && effective == real && saved == real && file == real;
+  const bool mapped = MapsOnly(ReadProc(pid, "uid_map"), request.uid) &&
+                      MapsOnly(ReadProc(pid, "gid_map"), request.gid);
   const std::string groups = Field(status, "Groups:");
-  std::string proof = absl::StrFormat("host uid %u", real);
+  std::string proof =
+      absl::StrFormat("host uid %u, %s", real, mapped ? "no other is mapped" : "mapped otherwise");
   // An ordinary user cannot drop groups; the view holds nothing that they would open.
   if (!groups.empty()) proof += ", groups kept: " + groups;
   return Judge("user id",
-               same && real != 0 && !map.empty() && (groups.empty() || !request.host->setgroups),
-               proof);
+               same && real != 0 && mapped && (groups.empty() || !request.host->setgroups), proof);
 }
 
 Layer CapabilityLayer(const std::string& status, const Policy& policy) {
@@ -99,37 +116,75 @@ Layer CapabilityLayer(const std::string& status, const Policy& policy) {
   return Judge("capabilities", none, none ? "all five sets empty" : proof);
 }
 
+// Both filters of ours, above what the launcher itself was started with: a container's own filter
+// must not stand for one that is missing.
 Layer SeccompLayer(const std::string& status) {
   const std::string mode = Field(status, "Seccomp:");
-  const std::string filters = Field(status, "Seccomp_filters:");
-  return Judge("seccomp", mode == "2" && !filters.empty() && std::stoi(filters) >= 2,
-               absl::StrFormat("mode %s, %s filters", mode, filters));
+  int ours = 0, theirs = 0;
+  const bool counted =
+      absl::SimpleAtoi(Field(status, "Seccomp_filters:"), &theirs) &&
+      absl::SimpleAtoi(Field(ReadProc(getpid(), "status"), "Seccomp_filters:"), &ours);
+  return Judge("seccomp", mode == "2" && counted && theirs == ours + 2,
+               absl::StrFormat("mode %s, %d filters, %d of them inherited", mode, theirs, ours));
 }
 
-Layer LandlockLayer(const Host& host) {
-  return Judge("landlock", host.landlock_abi > 0,
-               DescribeLandlock(host.landlock_abi) +
-                   (host.landlock_abi > 0 ? "; restrict_self succeeded" : ""));
-}
-
-// The root must be our tmpfs, read-only, and no mount may pass events to or from the host.
-Layer FileViewLayer(pid_t pid) {
-  const std::string table = ReadProc(pid, "mountinfo");
-  bool root_sealed = false;
-  int mounts = 0;
-  for (const auto& line : absl::StrSplit(table, '\n', absl::SkipEmpty())) {
-    const std::vector<std::string> words = absl::StrSplit(line, ' ');
-    ++mounts;
-    if (words.size() < 9 || words[4] != "/") continue;
-    const auto dash = std::find(words.begin(), words.end(), "-");
-    root_sealed = words[5].rfind("ro", 0) == 0 && dash != words.end() && dash + 1 != words.end() &&
-                  *(dash + 1) == "tmpfs";
+// The kernel shows nobody what Landlock restricts: this rests on the steps' results.
+Layer LandlockLayer(const CellRequest& request) {
+  const int abi = request.host->landlock_abi;
+  const LandlockRuleset ruleset = CellRuleset(abi);
+  if (abi > 0) {
+    return Judge("landlock", true,
+                 absl::StrFormat("%s; handled rights 0x%x, scopes 0x%x; restrict_self succeeded",
+                                 DescribeLandlock(abi), ruleset.handled_access_fs, ruleset.scoped));
   }
-  const bool shared =
-      table.find(" shared:") != std::string::npos || table.find(" master:") != std::string::npos;
-  return Judge("file view", root_sealed && !shared,
-               absl::StrFormat("root on read-only tmpfs: %s, %d mounts, propagation: %s",
-                               root_sealed ? "yes" : "no", mounts, shared ? "shared" : "none"));
+  Layer layer = Judge("landlock", false, DescribeLandlock(abi));
+  if (HasLandlock(request)) return layer;
+  layer.state = LayerState::kDegraded;
+  layer.proof += "; the mounts alone hold the file view";
+  return layer;
+}
+
+// In the order of mounting, without the numbers that the kernel gives anew each time (proc(5)): ids
+// of mounts and of anonymous devices.
+struct MountTable {
+  int mounts = 0;
+  bool root_sealed = false, shared = false, setuid = false;
+  std::string digest;  // SHA-256, the first 16 hexadecimal digits
+};
+
+MountTable ReadMountTable(pid_t pid) {
+  MountTable table;
+  std::string text;
+  const std::string lines = ReadProc(pid, "mountinfo");
+  for (const auto& line : absl::StrSplit(lines, '\n', absl::SkipEmpty())) {
+    const std::vector<std::string> words = absl::StrSplit(line, ' ');
+    const auto dash = std::find(words.begin(), words.end(), "-");
+    if (words.size() < 9 || words.end() - dash < 3) return {};
+    ++table.mounts;
+    text += absl::StrJoin(words.begin() + 3, words.end(), " ") + "\n";
+    // Between the options and the dash: what a mount shares (mount_namespaces(7)).
+    table.shared = table.shared || dash - words.begin() > 6;
+    table.setuid = table.setuid || words[5].find("nosuid") == std::string::npos;
+    if (words[4] == "/") table.root_sealed = words[5].rfind("ro", 0) == 0 && *(dash + 1) == "tmpfs";
+  }
+  std::array<unsigned char, SHA256_DIGEST_LENGTH> digest = {};
+  SHA256(reinterpret_cast<const unsigned char*>(text.data()), text.size(), digest.data());
+  for (int i = 0; i < 8; ++i) {
+    table.digest += absl::StrFormat("%02x", digest[static_cast<std::size_t>(i)]);
+  }
+  return table;
+}
+
+// The root must be our tmpfs, read-only, no mount may pass events to or from the host, and none may
+// give a set-user-id program its rights.
+Layer FileViewLayer(pid_t pid) {
+  const MountTable table = ReadMountTable(pid);
+  return Judge(
+      "file view", table.root_sealed && !table.shared && !table.setuid,
+      absl::StrFormat(
+          "root on read-only tmpfs: %s, %d mounts, all nosuid: %s, propagation: %s, table %s",
+          table.root_sealed ? "yes" : "no", table.mounts, table.setuid ? "no" : "yes",
+          table.shared ? "shared" : "none", table.digest));
 }
 
 std::string SpellLimit(rlim64_t value) {
@@ -174,24 +229,28 @@ Layer ControlGroupLayer(pid_t pid, const CellRequest& request, const CellCgroup*
   return layer;
 }
 
+// The report, the barrier, the program and the filter's listener: needed until exec, closed by it.
+bool ClosesOnExec(pid_t pid, int fd) {
+  if (fd != kReportFd && fd != kGoFd && fd != kExecFd && fd != kListenerFd) return false;
+  const std::string flags =
+      Field(ReadProc(pid, absl::StrFormat("fdinfo/%d", fd).c_str()), "flags:");
+  return (std::strtoul(flags.c_str(), nullptr, 8) & O_CLOEXEC) != 0;
+}
+
 Layer DescriptorLayer(pid_t pid) {
   const std::unique_ptr<DIR, int (*)(DIR*)> directory(
       opendir(absl::StrFormat("/proc/%d/fd", pid).c_str()), closedir);
-  std::vector<int> others;
-  int standard = 0;
   if (directory == nullptr) return Judge("descriptors", false, "cannot read /proc/PID/fd");
+  std::set<int> standard, closing, others;
   while (const dirent* entry = readdir(directory.get())) {
-    if (entry->d_name[0] == '.') continue;
-    const int fd = std::stoi(entry->d_name);
-    if (fd <= 2) {
-      ++standard;
-    } else if (fd != kReportFd && fd != kGoFd && fd != kExecFd && fd != kListenerFd) {
-      others.push_back(fd);
-    }
+    int fd = 0;
+    if (!absl::SimpleAtoi(entry->d_name, &fd)) continue;
+    (fd <= STDERR_FILENO ? standard : ClosesOnExec(pid, fd) ? closing : others).insert(fd);
   }
-  return Judge("descriptors", others.empty() && standard == 3,
-               others.empty() ? "standard streams only; the others close on exec"
-                              : absl::StrFormat("%d unexpected", others.size()));
+  return Judge("descriptors", others.empty() && standard.size() == 3,
+               absl::StrFormat("open: %s; closing on exec: %s; unexpected: %s",
+                               absl::StrJoin(standard, " "), absl::StrJoin(closing, " "),
+                               others.empty() ? "none" : absl::StrJoin(others, " ")));
 }
 
 Layer SessionLayer(pid_t pid) {
@@ -227,7 +286,7 @@ Attestation ProveTool(pid_t pid, const CellRequest& request, const CellCgroup* g
   layers.push_back(Judge("no_new_privs", Field(status, "NoNewPrivs:") == "1",
                          "NoNewPrivs " + Field(status, "NoNewPrivs:")));
   layers.push_back(SeccompLayer(status));
-  layers.push_back(LandlockLayer(*request.host));
+  layers.push_back(LandlockLayer(request));
   layers.push_back(LimitsLayer(pid, request.policy->limits, HasCgroupLimits(request)));
   layers.push_back(ControlGroupLayer(pid, request, group));
   layers.push_back(DescriptorLayer(pid));

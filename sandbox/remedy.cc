@@ -1,120 +1,135 @@
 #include "sandbox/remedy.h"
 
-#include <sched.h>
-#include <signal.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <cerrno>
-#include <cstring>
-#include <fstream>
+#include <utility>
 
 #include "absl/strings/str_format.h"
+#include "sandbox/namespace_remedy.h"
 
 namespace warder::sandbox {
 namespace {
 
-struct Namespace {
-  std::uint64_t flag;
-  const char* name;   // as the attestation names the layer
-  const char* limit;  // the sysctl's name for it
-  const char* option;
-};
-constexpr Namespace kNamespaces[] = {
-    {CLONE_NEWUSER, "user", "user", "CONFIG_USER_NS"},
-    {CLONE_NEWPID, "pid", "pid", "CONFIG_PID_NS"},
-    {CLONE_NEWNS, "mount", "mnt", "CONFIG_NAMESPACES"},
-    {CLONE_NEWIPC, "ipc", "ipc", "CONFIG_IPC_NS"},
-    {CLONE_NEWUTS, "uts", "uts", "CONFIG_UTS_NS"},
-    {CLONE_NEWNET, "network", "net", "CONFIG_NET_NS"},
-    {CLONE_NEWCGROUP, "cgroup", "cgroup", "CONFIG_CGROUPS"},
+using Pair = std::pair<std::string_view, std::string_view>;
+
+// In the words of the kernel's own documentation and of seccomp profiles, so that they can be
+// looked up.
+constexpr Pair kRemedies[] = {
+    {"user namespace",
+     "set sysctl user.max_user_namespaces to 15000 and, on Debian, "
+     "kernel.unprivileged_userns_clone to 1; in a container, allow clone3(2), unshare(2) and "
+     "setns(2) with CLONE_NEWUSER; or run as root"},
+    {"pid namespace",
+     "use a kernel with CONFIG_PID_NS=y; in a container, allow clone3(2), setns(2) and "
+     "pidfd_open(2)"},
+    {"network namespace",
+     "use a kernel with CONFIG_NET_NS=y; in a container, allow socket(2) and ioctl(2)"},
+    {"uts namespace", "use a kernel with CONFIG_UTS_NS=y; in a container, allow sethostname(2)"},
+    {"ipc namespace",
+     "use a kernel with CONFIG_IPC_NS=y; in a container, allow unshare(2) with CLONE_NEWIPC"},
+    {"cgroup namespace",
+     "use a kernel with CONFIG_CGROUPS=y; in a container, allow unshare(2) with CLONE_NEWCGROUP"},
+    {"user id", "in a container, allow setresuid(2), setresgid(2) and setgroups(2)"},
+    {"file view",
+     "use kernel 5.12 or newer; in a container, run with an unmasked /proc and allow mount(2), "
+     "umount2(2), pivot_root(2), open_tree(2), move_mount(2), mount_setattr(2) and openat2(2)"},
+    {"capabilities", "in a container, allow capset(2) and prctl(2)"},
+    {"no_new_privs", "in a container, allow prctl(2)"},
+    {"seccomp",
+     "use a kernel with CONFIG_SECCOMP_FILTER=y; in a container, allow seccomp(2) and "
+     "pidfd_getfd(2); sysctl kernel.yama.ptrace_scope must be below 3"},
+    {"landlock",
+     "use a kernel with CONFIG_SECURITY_LANDLOCK=y and put `landlock` into its lsm= boot "
+     "parameter; in a container, allow landlock_create_ruleset(2), landlock_add_rule(2) and "
+     "landlock_restrict_self(2); where the file view is enough, let a policy of your own say "
+     "`on_missing_landlock`: degrade"},
+    {"resource limits", "in a container, allow prlimit64(2)"},
+    {"control group",
+     "run as root, or in a systemd unit with Delegate=yes (`systemd-run --user --scope -p "
+     "Delegate=yes warder ...`), or name a delegated v2 group as `cgroup_parent` in config.json; "
+     "where limits of each process are enough, let a policy of your own say `on_missing_cgroup`: "
+     "degrade"},
+    {"descriptors", "use kernel 5.9 or newer; in a container, allow close_range(2) and dup3(2)"},
+    {"session", "in a container, allow setsid(2)"},
 };
 
-// The kernel's own default is a few thousand for each GiB of memory.
-constexpr int kUsualLimit = 15000;
+constexpr Pair kLayers[] = {
+    {"clone", "user namespace"},
+    {"join-namespace", "user namespace"},
+    {"clone-tool", "pid namespace"},
+    {"new-namespace", "cgroup namespace"},
+    {"loopback-up", "network namespace"},
+    {"set-host-name", "uts namespace"},
+    {"id-map", "user id"},
+    {"set-group", "user id"},
+    {"clear-groups", "user id"},
+    {"set-user", "user id"},
+    {"make-mounts-private", "file view"},
+    {"mount", "file view"},
+    {"unmount", "file view"},
+    {"place-mount", "file view"},
+    {"place-pinned-file", "file view"},
+    {"mount-attributes", "file view"},
+    {"pivot-root", "file view"},
+    {"drop-bounding-set", "capabilities"},
+    {"set-capabilities", "capabilities"},
+    {"no-new-privileges", "no_new_privs"},
+    {"seccomp", "seccomp"},
+    {"landlock-ruleset", "landlock"},
+    {"landlock-rule", "landlock"},
+    {"landlock", "landlock"},
+    {"set-limit", "resource limits"},
+    {"control-group", "control group"},
+    {"close-unused", "descriptors"},
+    {"close-descriptors", "descriptors"},
+    {"standard-streams", "descriptors"},
+    {"new-session", "session"},
+};
 
-bool Reads(const char* path, const char* value) {
-  std::ifstream file(path);
-  std::string line;
-  return std::getline(file, line) && line == value;
+template <std::size_t N>
+std::string_view Find(const Pair (&pairs)[N], std::string_view key, std::string_view otherwise) {
+  for (const auto& [name, value] : pairs) {
+    if (name == key) return value;
+  }
+  return otherwise;
 }
 
-// The errno of making one such namespace, or 0.
-int TryNamespace(std::uint64_t flags) {
-  const long pid = syscall(SYS_clone, flags | SIGCHLD, nullptr, nullptr, nullptr, nullptr);
-  if (pid == 0) _exit(0);
-  if (pid < 0) return errno;
-  while (waitpid(static_cast<pid_t>(pid), nullptr, 0) < 0 && errno == EINTR) continue;
-  return 0;
-}
-
-std::string Why(const Namespace& kind, int error) {
-  if (error == ENOSPC || error == EUSERS) {
-    return absl::StrFormat("the limit is reached: raise sysctl user.max_%s_namespaces (to %d)",
-                           kind.limit, kUsualLimit);
+// What is known of one step and one error beyond the layer; "" when nothing is.
+std::string Particular(const Step& step, int error) {
+  if (error == ESTALE) return "what is there now is not what was shown";
+  if (step.kind == StepKind::kNewNamespace) return NamespaceRemedy(step.value);
+  if (step.kind == StepKind::kMount && error == EPERM) {
+    return "a container may mask /proc: run with an unmasked /proc, or as root";
   }
-  if (error == EINVAL || error == ENOSYS) {
-    return absl::StrFormat("this kernel has none: use one with %s=y", kind.option);
+  if (step.kind == StepKind::kMount && error == ENODEV) {
+    const char* type = static_cast<const MountArguments*>(step.data)->type;
+    return absl::StrFormat(
+        "this kernel has no file system `%s`, or did not load its module: as root, modprobe %s",
+        type, type);
   }
-  if (kind.flag == CLONE_NEWUSER) return UserNamespaceRemedy();
-  return "refused: needs CAP_SYS_ADMIN, as root or in a user namespace, and no container or "
-         "security module that refuses it";
+  if (step.kind == StepKind::kPivotRoot && error == EINVAL) {
+    return "a system that runs from its initial RAM disk cannot: switch_root to a mounted file "
+           "system first";
+  }
+  return "";
 }
 
 }  // namespace
 
-std::string UserNamespaceRemedy() {
-  if (Reads("/proc/sys/kernel/unprivileged_userns_clone", "0")) {
-    return "sysctl kernel.unprivileged_userns_clone is 0: set it to 1 or run as root";
-  }
-  if (Reads("/proc/sys/kernel/apparmor_restrict_unprivileged_userns", "1")) {
-    return "sysctl kernel.apparmor_restrict_unprivileged_userns is 1: add an AppArmor profile with "
-           "`userns,` for warder, set it to 0, or run as root";
-  }
-  return "a container, a chroot or a security module refuses them: allow unshare(CLONE_NEWUSER) "
-         "there, or run warder outside";
+std::string LayerRemedy(std::string_view layer) {
+  return std::string(
+      Find(kRemedies, layer, "use kernel 5.15 or newer with all namespaces built in"));
 }
 
-std::string NamespaceRemedy(std::uint64_t flags) {
-  std::string text;
-  for (const Namespace& kind : kNamespaces) {
-    if ((flags & kind.flag) == 0) continue;
-    const int error = TryNamespace(kind.flag | (flags & CLONE_NEWUSER));
-    if (error == 0) continue;
-    text += absl::StrFormat("%s%s namespace: %s", text.empty() ? "" : "; ", kind.name,
-                            Why(kind, error));
-    if (kind.flag == CLONE_NEWUSER) break;  // the others were asked for inside it
-  }
-  return text;
+std::string StepRemedy(std::string_view step, int error) {
+  const std::string_view layer = Find(kLayers, step, "");
+  const bool refused = error == EPERM || error == ENOSYS || error == EOPNOTSUPP;
+  if (layer.empty() || !refused) return "";
+  return absl::StrFormat("; layer `%s`: %s", std::string(layer), LayerRemedy(layer));
 }
 
 std::string StepRemedy(const Step& step, int error) {
-  if (error == ESTALE) return "what is there now is not what was shown";
-  switch (step.kind) {
-    case StepKind::kNewNamespace:
-      return NamespaceRemedy(step.value);
-    case StepKind::kMount:
-      if (error == EPERM) {
-        return "a container may mask /proc: run with an unmasked /proc, or as root";
-      }
-      if (error == ENODEV) {
-        const char* type = static_cast<const MountArguments*>(step.data)->type;
-        return absl::StrFormat(
-            "this kernel has no file system `%s`, or did not load its module: as root, modprobe %s",
-            type, type);
-      }
-      return "";
-    case StepKind::kPivotRoot:
-      if (error != EINVAL) return "";
-      return "a system that runs from its initial RAM disk cannot: switch_root to a mounted file "
-             "system first";
-    case StepKind::kLandlockCreate:
-      if (error != ENOSYS && error != EOPNOTSUPP) return "";
-      return "boot the kernel with Landlock (lsm=landlock,...)";
-    default:
-      return "";
-  }
+  const std::string particular = Particular(step, error);
+  return particular.empty() ? StepRemedy(StepName(step.kind), error) : "; " + particular;
 }
 
 }  // namespace warder::sandbox

@@ -1,25 +1,22 @@
-// Remedy: what mends a machine that refuses what a cell needs.
+// Remedy: which layer of a cell a step serves, and what mends a host that has no such layer.
 #ifndef WARDER_SANDBOX_REMEDY_H_
 #define WARDER_SANDBOX_REMEDY_H_
 
-#include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "sandbox/child_main.h"
 
 namespace warder::sandbox {
 
-// Which of the namespaces in `flags` (CLONE_NEW*; others are ignored) the kernel refuses, why, and
-// what mends that: each is made alone, in a child that ends at once. "" when each could be made, or
-// none was asked for. Source: namespaces(7), the sysctls of user namespaces(7) and of Debian and
-// Ubuntu.
-std::string NamespaceRemedy(std::uint64_t flags);
+// What the operator does about a layer (its name in the attestation) that the host refuses.
+std::string LayerRemedy(std::string_view layer);
 
-// What lets an ordinary user have a user namespace that is of use: the switch that is off, where
-// there is one.
-std::string UserNamespaceRemedy();
-
-// What mends a step that failed with `error`; "" when there is nothing to say.
+// "; layer `landlock`: REMEDY" for a step (StepName, or another step of a SetupFailure) that ended
+// with `error`, when the error says that the host does not let us; "" otherwise: what is short or
+// broken (ENOMEM, EIO) is no question of layers.
+std::string StepRemedy(std::string_view step, int error);
+// The same, in the words that this very step allows.
 std::string StepRemedy(const Step& step, int error);
 
 }  // namespace warder::sandbox

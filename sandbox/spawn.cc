@@ -1,9 +1,10 @@
 #include "sandbox/spawn.h"
 
 #include <linux/sched.h>
-#include <linux/wait.h>
+#include <poll.h>
 #include <signal.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -13,21 +14,28 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_format.h"
+#include "sandbox/namespace_remedy.h"
 #include "sandbox/remedy.h"
 
 namespace warder::sandbox {
 namespace {
 
 absl::Status CloneError(int error, std::uint64_t flags) {
-  std::string text = absl::StrFormat("clone3 (flags 0x%x): %s", flags, strerror(error));
-  const std::string remedy = NamespaceRemedy(flags);
-  if (!remedy.empty()) text += ": " + remedy;
+  std::string remedy = NamespaceRemedy(flags);
+  if (remedy.empty()) {
+    remedy = StepRemedy("clone", error);
+  } else {
+    remedy.insert(0, ": ");
+  }
+  const std::string text =
+      absl::StrFormat("clone3 (flags 0x%x): %s%s", flags, strerror(error), remedy);
   switch (error) {
     case EAGAIN:
     case ENOMEM:
       return absl::ResourceExhaustedError(text);
     case ENOSPC:
     case EPERM:
+    case ENOSYS:
       return absl::FailedPreconditionError(text);
     default:
       return absl::InternalError(text);
@@ -70,6 +78,19 @@ ChildProcess::~ChildProcess() {
 
 void ChildProcess::Kill() const {
   if (pidfd_.ok()) syscall(SYS_pidfd_send_signal, pidfd_.get(), SIGKILL, nullptr, 0);
+}
+
+void ChildProcess::EndGroup() {
+  if (!pidfd_.ok()) return;
+  Kill();
+  pollfd ended = {pidfd_.get(), POLLIN, 0};
+  while (poll(&ended, 1, -1) < 0 && errno == EINTR) continue;
+  // It makes no more children, and as a zombie it keeps its number, the group's, from others.
+  kill(-pid_, SIGKILL);
+  pidfd_.Reset();
+  siginfo_t info = {};
+  while (waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED) != 0 && errno == EINTR) continue;
+  while (waitid(P_PGID, static_cast<id_t>(pid_), &info, WEXITED) == 0 || errno == EINTR) continue;
 }
 
 absl::StatusOr<ProcessExit> ChildProcess::Wait() {

@@ -37,6 +37,9 @@ class ChildProcess {
 
   // SIGKILL. Nothing happens when it has ended.
   void Kill() const;
+  // Kills it and whoever else is in the process group that it leads, all of them children of ours,
+  // and reaps them. Nothing is owned afterwards.
+  void EndGroup();
   // Blocks until it has ended and reaps it. Call once. Errors: kInternal.
   absl::StatusOr<ProcessExit> Wait();
 

@@ -176,6 +176,9 @@ void DropNeedlessDenials(CheckedRules& rules) {
   });
 }
 
+// Of libseccomp (seccomp_api_get(3)): up to SCMP_ACT_NOTIFY, kernel 5.0.
+constexpr unsigned kApiLevel = 5;
+
 absl::Status LibseccompError(const char* step, int result) {
   return absl::InternalError(
       absl::StrFormat("libseccomp: %s: %s", step, std::strerror(std::abs(result))));
@@ -222,6 +225,9 @@ absl::Status MoveToListener(CheckedRules& rules, SyscallFilter& filter) {
 
 absl::StatusOr<std::vector<sock_filter>> Compile(std::uint32_t default_action,
                                                  const RulesByCall& rules) {
+  // Its own probes of the kernel would take a refusal, or a fault, for an old kernel. What the
+  // kernel takes is seen when the filter is installed.
+  seccomp_api_set(kApiLevel);
   const std::unique_ptr<void, decltype(&seccomp_release)> context(seccomp_init(default_action),
                                                                   &seccomp_release);
   if (context == nullptr) return LibseccompError("seccomp_init", ENOMEM);

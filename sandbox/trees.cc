@@ -13,6 +13,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_format.h"
+#include "sandbox/remedy.h"
 #include "sandbox/spawn.h"
 
 namespace warder::sandbox {
@@ -53,8 +54,9 @@ absl::StatusOr<UniqueFd> CloneTree(int source, const TreeOptions& options,
       SYS_open_tree, source, "",
       AT_EMPTY_PATH | AT_RECURSIVE | OPEN_TREE_CLONE | static_cast<unsigned>(OPEN_TREE_CLOEXEC))));
   if (!tree.ok()) {
-    return absl::FailedPreconditionError(
-        absl::StrFormat("%s: clone the mount (open_tree): %s", what, strerror(errno)));
+    return absl::FailedPreconditionError(absl::StrFormat("%s: clone the mount (open_tree): %s%s",
+                                                         what, strerror(errno),
+                                                         StepRemedy("place-mount", errno)));
   }
   mount_attr attributes = {};
   attributes.attr_set = MOUNT_ATTR_NOSUID;
@@ -70,10 +72,10 @@ absl::StatusOr<UniqueFd> CloneTree(int source, const TreeOptions& options,
   }
   if (syscall(SYS_mount_setattr, tree.get(), "", AT_EMPTY_PATH | AT_RECURSIVE, &attributes,
               sizeof attributes) != 0) {
-    const char* hint =
+    const std::string hint =
         options.map.has_value() && errno == EINVAL
             ? "; its file system has no id-mapped mounts: run as an ordinary user, or move it"
-            : "";
+            : StepRemedy("mount-attributes", errno);
     return absl::FailedPreconditionError(
         absl::StrFormat("%s: mount attributes (mount_setattr): %s%s", what, strerror(errno), hint));
   }

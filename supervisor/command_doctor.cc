@@ -13,6 +13,7 @@
 
 #include "absl/strings/str_format.h"
 #include "approval/approvers.h"
+#include "sandbox/remedy.h"
 #include "supervisor/choose_approver.h"
 #include "supervisor/commands.h"
 #include "supervisor/console.h"
@@ -27,35 +28,6 @@ using sandbox::Layer;
 using sandbox::LayerState;
 
 constexpr char kTrialProgram[] = "/bin/true";
-
-// What mends a layer that is missing. The kernel's options are those of its own documentation.
-struct Fix {
-  std::string_view layer, remedy;
-};
-constexpr Fix kFixes[] = {
-    {"user namespace",
-     "set sysctl user.max_user_namespaces to 15000 and, on Debian, "
-     "kernel.unprivileged_userns_clone to "
-     "1; in a container, allow unshare(CLONE_NEWUSER); or run as root"},
-    {"network namespace", "use a kernel with CONFIG_NET_NS=y"},
-    {"landlock",
-     "use a kernel with CONFIG_SECURITY_LANDLOCK=y and put `landlock` into its lsm= boot "
-     "parameter"},
-    {"seccomp", "use a kernel with CONFIG_SECCOMP_FILTER=y"},
-    {"control group",
-     "run as root, or in a systemd unit with Delegate=yes (`systemd-run --user --scope -p "
-     "Delegate=yes warder ...`), or name a delegated v2 group as `cgroup_parent` in config.json; "
-     "where limits of each process are enough, let a policy of your own say `on_missing_cgroup`: "
-     "degrade"},
-    {"file view", "in a container, allow mount(2) and pivot_root(2) to a user namespace"},
-};
-
-std::string RemedyFor(const Layer& layer) {
-  for (const Fix& fix : kFixes) {
-    if (fix.layer == layer.name) return std::string(fix.remedy);
-  }
-  return "use kernel 5.15 or newer with all namespaces built in";
-}
 
 // A workspace that nobody else knows, so that the trial does not depend on where the command was
 // typed.
@@ -165,7 +137,7 @@ Examination Examine(Options options) {
   ExamineByRunning(embedded->get(), &found);
   for (const Layer& layer : found.layers) {
     if (layer.required && layer.state == LayerState::kAbsent) {
-      found.problems.push_back(layer.name + ": " + RemedyFor(layer));
+      found.problems.push_back(layer.name + ": " + sandbox::LayerRemedy(layer.name));
     }
   }
   return found;
@@ -197,7 +169,7 @@ std::string ToText(const Examination& found, int columns) {
   for (const Layer& layer : found.layers) {
     const bool weaker = layer.state == LayerState::kDegraded;
     layers.Add({layer.name, sandbox::LayerStateName(layer.state),
-                weaker ? layer.proof + " -> " + RemedyFor(layer) : layer.proof});
+                weaker ? layer.proof + " -> " + sandbox::LayerRemedy(layer.name) : layer.proof});
   }
   if (!found.layers.empty()) text += layers.Render(columns) + "\n";
   for (const std::string& problem : found.problems) text += "problem: " + SafeLine(problem) + "\n";

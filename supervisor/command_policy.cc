@@ -92,14 +92,17 @@ Json EnvironmentJson(const manifest::EnvironmentPolicy& environment) {
 
 Json PolicyJson(const NamedPolicy& policy) {
   const sandbox::Policy& cell = policy.confinement;
-  const bool refuses = cell.without_cgroup == sandbox::OnMissing::kRefuse;
+  const auto on_missing = [](sandbox::OnMissing action) {
+    return action == sandbox::OnMissing::kRefuse ? "refuse" : "degrade";
+  };
   return {{"name", policy.name},
           {"description", policy.description},
           {"abstract", policy.abstract},
           {"source", policy.source},
           {"digest", manifest::Hex(policy.digest)},
           {"minimum_tier", sandbox::TierName(cell.minimum_tier)},
-          {"without_cgroup", refuses ? "refuse" : "degrade"},
+          {"without_cgroup", on_missing(cell.without_cgroup)},
+          {"without_landlock", on_missing(cell.without_landlock)},
           {"filesystem", FilesystemJson(cell.filesystem)},
           {"network", sandbox::NetworkModeName(cell.network)},
           {"capabilities", cell.capabilities},

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "sandbox/remedy.h"
 #include "supervisor/wire.h"
 
 namespace warder::supervisor {
@@ -134,6 +135,15 @@ LaunchFailure FromSetup(const sandbox::SetupFailure& setup) {
     failure.refusal = approval::RefusalCode::kChanged;
   }
   for (const char* step : kLayerSteps) failure.refused = failure.refused || setup.step == step;
+  return failure;
+}
+
+LaunchFailure FromLayer(const sandbox::Layer& layer, const sandbox::Attestation& attestation) {
+  LaunchFailure failure =
+      Refuse(approval::RefusalCode::kSandboxUnavailable, layer.name,
+             absl::StrFormat("layer `%s` could not be proven: %s: %s", layer.name, layer.proof,
+                             sandbox::LayerRemedy(layer.name)));
+  failure.attestation = attestation;
   return failure;
 }
 

@@ -94,6 +94,8 @@ std::optional<sandbox::Attestation> DecodeAttestation(std::string_view body);
 LaunchFailure Refuse(approval::RefusalCode code, std::string step, std::string detail);
 // A refusal too where the kernel or host lacks a layer, or a file is not what was shown.
 LaunchFailure FromSetup(const sandbox::SetupFailure& setup);
+// The refusal for a `layer` of `attestation` that is required and was not proven.
+LaunchFailure FromLayer(const sandbox::Layer& layer, const sandbox::Attestation& attestation);
 
 std::string EncodeFailure(const LaunchFailure& failure);
 std::optional<LaunchFailure> DecodeFailure(std::string_view body);

@@ -18,6 +18,7 @@
 #include <utility>
 
 #include "absl/strings/str_format.h"
+#include "sandbox/remedy.h"
 #include "supervisor/launch_protocol.h"
 #include "supervisor/launcher.h"
 
@@ -290,8 +291,8 @@ absl::StatusOr<pid_t> Execute(int socket) {
   posix_spawnattr_destroy(&attributes);
   posix_spawn_file_actions_destroy(&actions);
   if (error != 0) {
-    return absl::UnavailableError(
-        absl::StrFormat("cannot start the launcher: %s", strerror(error)));
+    return absl::UnavailableError(absl::StrFormat(
+        "cannot start the launcher: %s%s", strerror(error), sandbox::StepRemedy("clone", error)));
   }
   return pid;
 }

@@ -14,10 +14,11 @@
 namespace warder::supervisor {
 namespace {
 
-void ReplyHello(const std::string& fault) {
+// False when nobody hears it; the supervisor then sees the end of file.
+bool ReplyHello(const std::string& fault) {
   Message reply;
   reply.body = fault;
-  SendMessage(kLauncherSocketFd, reply).IgnoreError();  // the supervisor sees the end of file
+  return SendMessage(kLauncherSocketFd, reply).ok();
 }
 
 }  // namespace
@@ -54,7 +55,7 @@ int LauncherMain() {
     return 125;
   }
   prctl(PR_SET_NAME, "warder-launcher");
-  ReplyHello("");
+  if (!ReplyHello("")) return 125;
   ServeLauncher(*std::move(config), std::move(policies), *host, *std::move(cgroups),
                 settings->uids);
   return 0;

@@ -163,6 +163,10 @@ std::optional<LaunchFailure> LauncherServer::HoldWorkspace(const LaunchRequest& 
                                                            ReadyCell& ready) {
   if (ready.cell->absent().empty()) return std::nullopt;
   auto node = sandbox::OpenNode(AT_FDCWD, request.workspace_path);
+  if (!node.ok() && !absl::IsNotFound(node.status())) {
+    return Refuse(approval::RefusalCode::kSandboxUnavailable, "workspace",
+                  std::string(node.status().message()));
+  }
   if (!node.ok() || node->status.st_dev != request.workspace_device ||
       node->status.st_ino != request.workspace_inode) {
     return Refuse(approval::RefusalCode::kChanged, "workspace",
@@ -206,12 +210,9 @@ std::optional<LaunchFailure> LauncherServer::Launch(const Message& message) {
   if (auto failure = StartCell(*request, message.fds, ready); failure.has_value()) return failure;
   const sandbox::Attestation attestation = ready.cell->Prove();
   if (const sandbox::Layer* layer = sandbox::FirstUnprovenLayer(attestation); layer != nullptr) {
-    LaunchFailure failure = Refuse(
-        approval::RefusalCode::kSandboxUnavailable, layer->name,
-        absl::StrFormat("layer `%s` could not be proven: %s; `warder doctor` says how to get it",
-                        layer->name, layer->proof));
-    failure.attestation = attestation;
-    return failure;
+    // Nothing holds for a tool that is gone.
+    if (const auto ended = ready.cell->Ended(); ended.has_value()) return FromSetup(*ended);
+    return FromLayer(*layer, attestation);
   }
   if (auto started = ready.cell->Start(); started.has_value()) {
     LaunchFailure failure = FromSetup(*started);

@@ -67,6 +67,13 @@ TEST(DescribeConfinement, LimitsThatAreAbsentAreCalledWithoutLimit) {
   EXPECT_THAT(limits, HasSubstr("the outcome says so"));
 }
 
+TEST(DescribeConfinement, AcceptedAbsenceOfLandlockIsTold) {
+  manifest::NamedPolicy policy;
+  EXPECT_THAT(DescribeConfinement(policy, "/ws"), Not(Contains(HasSubstr("Landlock"))));
+  policy.confinement.without_landlock = sandbox::OnMissing::kDegrade;
+  EXPECT_THAT(DescribeConfinement(policy, "/ws"), Contains(HasSubstr("has no Landlock")));
+}
+
 TEST(DescribeConfinement, HiddenPathsAndCapabilitiesAreToldWhenThereAreAny) {
   manifest::NamedPolicy policy;
   EXPECT_THAT(DescribeConfinement(policy, "/ws"), Not(Contains(HasSubstr("capabilities"))));

@@ -147,6 +147,7 @@ TEST(PolicyMerge, DefaultsOfAFinishedPolicyGrantNothing) {
   EXPECT_EQ(policy->confinement.filesystem.workspace, sandbox::WorkspaceMode::kReadOnly);
   EXPECT_EQ(policy->confinement.network, sandbox::NetworkMode::kNone);
   EXPECT_EQ(policy->confinement.without_cgroup, sandbox::OnMissing::kRefuse);
+  EXPECT_EQ(policy->confinement.without_landlock, sandbox::OnMissing::kRefuse);
   EXPECT_FALSE(policy->environment.inherit_all);
   EXPECT_EQ(policy->approval.approver, "ask");
   EXPECT_FALSE(policy->approval.session_grants);

@@ -106,6 +106,7 @@ TEST(PolicyParser, EveryRuleNeedsAReason) {
       R"("environment": {"trusted_path_only": {"value": true}})",
       R"("minimum_tier": {"tier": "root"})",
       R"("on_missing_cgroup": {"action": "refuse"})",
+      R"("on_missing_landlock": {"action": "refuse"})",
       R"("approval": {"approver": "ask"})",
   };
   for (const std::string& rule : rules) {
@@ -184,6 +185,9 @@ TEST(PolicyParser, ChoicesAreClosed) {
             sandbox::Tier::kRoot);
   EXPECT_EQ(Parsed(R"("on_missing_cgroup": {"action": "degrade", "reason": "r"})").without_cgroup,
             sandbox::OnMissing::kDegrade);
+  EXPECT_EQ(
+      Parsed(R"("on_missing_landlock": {"action": "degrade", "reason": "r"})").without_landlock,
+      sandbox::OnMissing::kDegrade);
   EXPECT_EQ(Parsed(R"("network": {"mode": "host", "reason": "r"})").network,
             sandbox::NetworkMode::kHost);
 }

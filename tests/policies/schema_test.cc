@@ -133,6 +133,8 @@ TEST(PolicySchema, SchemaAndParserAgree) {
       {R"("minimum_tier": {"tier": "root", "reason": "r"})", true},
       {R"("minimum_tier": {"tier": "vm", "reason": "r"})", false},
       {R"("on_missing_cgroup": {"action": "refuse", "reason": "r"})", true},
+      {R"("on_missing_landlock": {"action": "degrade", "reason": "r"})", true},
+      {R"("on_missing_landlock": {"action": "ignore", "reason": "r"})", false},
       {R"("approval": {"approver": "program", "program": ["/a"], "reason": "r"})", true},
       {R"("approval": {"approver": "program", "reason": "r"})", false},
       {R"("approval": {"approver": "ask", "program": ["/a"], "reason": "r"})", false},

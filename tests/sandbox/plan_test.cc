@@ -14,11 +14,11 @@ namespace {
 using ::warder::testing::SmallPolicy;
 
 // The kinds of the tool's steps under `policy`, without running them.
-absl::StatusOr<std::vector<StepKind>> ToolKinds(const Policy& policy) {
+absl::StatusOr<std::vector<StepKind>> ToolKinds(const Policy& policy, int landlock_abi = 6) {
   auto filter = CompileSyscallFilter(policy.syscalls);
   if (!filter.ok()) return filter.status();
   Host host;
-  host.landlock_abi = 6;
+  host.landlock_abi = landlock_abi;
   CellRequest request;
   request.policy = &policy;
   request.filter = &*filter;
@@ -74,6 +74,23 @@ TEST(PlanTool, PolicyThatCannotStartAProgramIsRefusedByTheCallItLacks) {
     EXPECT_EQ(kinds.status().code(), absl::StatusCode::kInvalidArgument);
     EXPECT_NE(std::string(kinds.status().message()).find(call), std::string::npos);
   }
+}
+
+TEST(PlanTool, OnlyThePolicyLeavesLandlockOut) {
+  Policy policy = SmallPolicy();
+  auto kinds = ToolKinds(policy, 0);
+  ASSERT_TRUE(kinds.ok()) << kinds.status();
+  EXPECT_LT(Position(*kinds, StepKind::kLandlockRestrict), kinds->size());
+  policy.without_landlock = OnMissing::kDegrade;
+  kinds = ToolKinds(policy, 0);
+  ASSERT_TRUE(kinds.ok()) << kinds.status();
+  for (const StepKind kind :
+       {StepKind::kLandlockCreate, StepKind::kLandlockRule, StepKind::kLandlockRestrict}) {
+    EXPECT_EQ(Position(*kinds, kind), kinds->size()) << StepName(kind);
+  }
+  kinds = ToolKinds(policy, 1);
+  ASSERT_TRUE(kinds.ok()) << kinds.status();
+  EXPECT_LT(Position(*kinds, StepKind::kLandlockRestrict), kinds->size());
 }
 
 TEST(PlanTool, UnknownCapabilityIsRefused) {

@@ -13,6 +13,7 @@ TEST(Policy, DefaultsGrantNothing) {
   EXPECT_TRUE(policy.syscalls.allow.empty());
   EXPECT_TRUE(policy.capabilities.empty());
   EXPECT_EQ(policy.without_cgroup, OnMissing::kRefuse);
+  EXPECT_EQ(policy.without_landlock, OnMissing::kRefuse);
 }
 
 TEST(Policy, TiersAreOrderedByStrength) {

@@ -1,103 +1,62 @@
 #include "sandbox/remedy.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sched.h>
 #include <unistd.h>
 
 #include <cerrno>
-#include <fstream>
+#include <set>
 
-#include "sandbox/spawn.h"
-#include "tests/support/in_child.h"
+#include "sandbox/child_main.h"
+#include "sandbox/proof.h"
+#include "tests/support/in_launcher.h"
 
 namespace warder::sandbox {
 namespace {
 
-using ::warder::testing::InChild;
+using ::testing::HasSubstr;
 
-// In a user namespace of the child's own, whose limits are nobody else's: 0 when `holds` says so.
-int WithLimit(const std::string& sysctl, const std::function<bool()>& holds) {
-  return InChild([&] {
-    const std::string uid = std::to_string(geteuid());
-    if (unshare(CLONE_NEWUSER) != 0) return 2;
-    std::ofstream("/proc/self/setgroups") << "deny";
-    std::ofstream("/proc/self/uid_map") << "0 " + uid + " 1\n";
-    std::ofstream limit("/proc/sys/user/" + sysctl);
-    limit << 0;
-    limit.close();
-    if (!limit) return 3;
-    return holds() ? 0 : 1;
-  });
-}
-
-TEST(NamespaceRemedy, NothingIsMissingWhereEachCanBeMade) {
-  EXPECT_EQ(InChild([] { return NamespaceRemedy(CLONE_NEWUSER | CLONE_NEWPID).empty() ? 0 : 1; }),
-            0);
-  EXPECT_EQ(NamespaceRemedy(0), "");
-}
-
-TEST(NamespaceRemedy, TheOneThatReachedItsLimitIsNamedAndNoOther) {
-  constexpr struct {
-    std::uint64_t flag;
-    const char* layer;
-    const char* sysctl;
-  } kLimits[] = {{CLONE_NEWPID, "pid", "max_pid_namespaces"},
-                 {CLONE_NEWNS, "mount", "max_mnt_namespaces"},
-                 {CLONE_NEWIPC, "ipc", "max_ipc_namespaces"},
-                 {CLONE_NEWUTS, "uts", "max_uts_namespaces"},
-                 {CLONE_NEWNET, "network", "max_net_namespaces"},
-                 {CLONE_NEWCGROUP, "cgroup", "max_cgroup_namespaces"}};
-  std::uint64_t all = 0;
-  for (const auto& limit : kLimits) all |= limit.flag;
-  for (const auto& limit : kLimits) {
-    EXPECT_EQ(WithLimit(limit.sysctl,
-                        [&] {
-                          return NamespaceRemedy(all) ==
-                                 std::string(limit.layer) +
-                                     " namespace: the limit is reached: raise sysctl user." +
-                                     limit.sysctl + " (to 15000)";
-                        }),
-              0)
-        << limit.sysctl;
+TEST(Remedy, EveryLayerOfAnAttestationHasItsOwn) {
+  const Policy policy = ::warder::testing::SmallPolicy();
+  const Host host;
+  CellRequest request;
+  request.policy = &policy;
+  request.host = &host;
+  const std::string other = LayerRemedy("no such layer");
+  std::set<std::string> remedies;
+  for (const Layer& layer : ProveTool(getpid(), request, nullptr).layers) {
+    if (layer.name == "mount namespace") continue;  // comes with every kernel
+    EXPECT_NE(LayerRemedy(layer.name), other) << layer.name;
+    EXPECT_TRUE(remedies.insert(LayerRemedy(layer.name)).second) << layer.name;
   }
 }
 
-TEST(NamespaceRemedy, AUserNamespaceComesFirst) {
-  EXPECT_EQ(WithLimit("max_user_namespaces",
-                      [] {
-                        return NamespaceRemedy(CLONE_NEWUSER | CLONE_NEWPID) ==
-                               "user namespace: the limit is reached: raise sysctl "
-                               "user.max_user_namespaces (to 15000)";
-                      }),
-            0);
+TEST(Remedy, RefusedStepNamesItsLayerAndTheRemedy) {
+  EXPECT_THAT(StepRemedy(StepName(StepKind::kLandlockCreate), ENOSYS),
+              ::testing::AllOf(HasSubstr("layer `landlock`"), HasSubstr("lsm=")));
+  EXPECT_THAT(StepRemedy(StepName(StepKind::kPivotRoot), EPERM), HasSubstr("pivot_root(2)"));
 }
 
-TEST(NamespaceRemedy, ARefusedCloneSaysIt) {
-  EXPECT_EQ(WithLimit("max_uts_namespaces",
-                      [] {
-                        const StepList steps;
-                        const auto child = CloneChild(steps, CLONE_NEWNET | CLONE_NEWUTS);
-                        return child.status().code() == absl::StatusCode::kFailedPrecondition &&
-                               child.status().message().find("user.max_uts_namespaces") !=
-                                   absl::string_view::npos;
-                      }),
-            0);
+TEST(Remedy, StepThatIsShortOfSomethingOrServesNoLayerHasNone) {
+  EXPECT_EQ(StepRemedy("landlock", ENOMEM), "");
+  EXPECT_EQ(StepRemedy("report", EPERM), "");
+  EXPECT_EQ(StepRemedy("exec", ENOSYS), "");
 }
 
-TEST(StepRemedy, SaysWhatMendsAStepWhereThatIsKnown) {
+TEST(Remedy, SaysWhatMendsThisVeryStepWhereThatIsKnown) {
   Step step;
   step.kind = StepKind::kPivotRoot;
   EXPECT_NE(StepRemedy(step, EINVAL).find("switch_root"), std::string::npos);
-  EXPECT_EQ(StepRemedy(step, EPERM), "");
+  EXPECT_EQ(StepRemedy(step, EPERM), StepRemedy("pivot-root", EPERM));
   const MountArguments overlay = {"overlay", ""};
   step.kind = StepKind::kMount;
   step.data = &overlay;
   EXPECT_NE(StepRemedy(step, ENODEV).find("modprobe overlay"), std::string::npos);
   EXPECT_NE(StepRemedy(step, EPERM).find("/proc"), std::string::npos);
   step.kind = StepKind::kLandlockCreate;
-  EXPECT_NE(StepRemedy(step, ENOSYS).find("lsm=landlock"), std::string::npos);
+  EXPECT_NE(StepRemedy(step, ENOSYS).find("lsm="), std::string::npos);
   step.kind = StepKind::kSetLimit;
-  EXPECT_EQ(StepRemedy(step, EPERM), "");
+  EXPECT_EQ(StepRemedy(step, EIO), "");
   EXPECT_NE(StepRemedy(step, ESTALE).find("not what was shown"), std::string::npos);
 }
 

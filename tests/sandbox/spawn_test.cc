@@ -34,6 +34,24 @@ TEST(Spawn, DestroyedChildIsKilledAndReaped) {
   EXPECT_EQ(errno, ESRCH);
 }
 
+// A builder that ends without a word about the tool that it cloned.
+TEST(Spawn, GroupThatAChildLeftBehindIsEndedAndReaped) {
+  StepList steps;
+  steps.Add(StepKind::kNewSession);
+  steps.Add(StepKind::kCloneSibling);
+  steps.Add(StepKind::kIdle);
+  auto builder = CloneChild(steps, 0);
+  ASSERT_TRUE(builder.ok()) << builder.status();
+  const pid_t group = builder->pid();
+  pollfd ended = {builder->pidfd(), POLLIN, 0};
+  ASSERT_EQ(poll(&ended, 1, 10'000), 1);
+  EXPECT_EQ(kill(-group, 0), 0);  // the sibling idles
+  builder->EndGroup();
+  EXPECT_FALSE(builder->running());
+  EXPECT_EQ(kill(-group, 0), -1);
+  EXPECT_EQ(errno, ESRCH);
+}
+
 TEST(Spawn, ExitAndSignalAreToldApart) {
   const StepList idle = Idle();
   auto killed = CloneChild(idle, 0);
