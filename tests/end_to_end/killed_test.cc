@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <spawn.h>
-#include <sys/file.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -20,7 +19,7 @@
 #include <thread>
 #include <vector>
 
-#include "sandbox/unique_fd.h"
+#include "tests/support/leftovers.h"
 #include "tests/support/run_warder.h"
 
 namespace warder {
@@ -84,24 +83,6 @@ std::vector<std::string> ProcessesWith(const std::string& marker) {
   return found;
 }
 
-std::set<std::string> Directories(const std::string& root) {
-  std::set<std::string> all;
-  std::error_code ignored;
-  for (auto it = std::filesystem::recursive_directory_iterator(
-           root, std::filesystem::directory_options::skip_permission_denied, ignored);
-       it != std::filesystem::recursive_directory_iterator(); it.increment(ignored)) {
-    if (it->is_directory(ignored)) all.insert(it->path().string());
-  }
-  return all;
-}
-
-// A group of Warder's whose launcher is gone: its lock is free. Others may run beside this test.
-bool IsDead(const std::string& group) {
-  if (std::filesystem::path(group).filename().string().rfind("warder-", 0) != 0) return false;
-  const sandbox::UniqueFd fd(open(group.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  return fd.ok() && flock(fd.get(), LOCK_EX | LOCK_NB) == 0;
-}
-
 TEST(Killed, Law11TwoHundredCallsHalfOfThemKilledLeaveNothingBehind) {
   const WarderHost host;
   const std::string marker =
@@ -110,7 +91,7 @@ TEST(Killed, Law11TwoHundredCallsHalfOfThemKilledLeaveNothingBehind) {
                                            " >/dev/null 2>&1 &)\nsleep 0.05\n");
   host.Declare(WarderHost::Tool("t", R"(["./t.sh"])"));
   const std::string mounts = ReadFile("/proc/self/mountinfo");
-  const std::set<std::string> groups = Directories("/sys/fs/cgroup");
+  const std::set<std::string> before = ::warder::testing::DeadGroups();
   std::mt19937 random(20'26);
   int finished = 0;
   for (int call = 0; call < kCalls; ++call) {
@@ -141,9 +122,8 @@ TEST(Killed, Law11TwoHundredCallsHalfOfThemKilledLeaveNothingBehind) {
   int status = 0;
   ASSERT_EQ(waitpid(last, &status, 0), last);
   EXPECT_EQ(status, 0);
-  // The machine's own control groups come and go.
-  for (const std::string& group : Directories("/sys/fs/cgroup")) {
-    EXPECT_TRUE(groups.contains(group) || !IsDead(group)) << group;
+  for (const std::string& group : ::warder::testing::DeadGroups()) {
+    EXPECT_TRUE(before.contains(group)) << group;
   }
   std::vector<std::string> files;
   for (const char* place : {"state", "run"}) {
