@@ -30,7 +30,7 @@ UniqueFd Bind(const std::string& path, int type) {
   EXPECT_LT(path.size(), sizeof address.sun_path);
   std::memcpy(address.sun_path, path.c_str(), path.size() + 1);
   EXPECT_EQ(bind(bound.get(), reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
-  if (type != SOCK_DGRAM) EXPECT_EQ(listen(bound.get(), 1), 0);
+  EXPECT_TRUE(type == SOCK_DGRAM || listen(bound.get(), 1) == 0);
   return bound;
 }
 
