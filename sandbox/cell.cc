@@ -90,6 +90,9 @@ bool SendGo(int fd) {
 }  // namespace
 
 std::variant<std::unique_ptr<Cell>, SetupFailure> Cell::Build(const CellRequest& request) {
+  if (!request.host->filters) {  // said here: init installs its filter after its last report
+    return Failure("seccomp", ENOSYS, "there is no seccomp(2)" + StepRemedy("seccomp", ENOSYS));
+  }
   std::unique_ptr<Cell> cell(new Cell(request));
   const absl::Status planned = PlanInit(request, cell->init_steps_, cell->rules_, cell->absent_);
   if (!planned.ok()) return FromStatus("plan", planned);
@@ -125,7 +128,10 @@ std::optional<SetupFailure> Cell::MakeInit() {
     if (!reserved.ok()) return Failure("pipe", errno, "cannot place the cell's pipes");
     const ActingUser acting(request_.uid);
     if (acting.error() != 0) {
-      return Failure("clone", acting.error(), "cannot act as the cell's user (setresuid)");
+      return Failure(
+          "set-user", acting.error(),
+          absl::StrFormat("cannot act as the cell's user: %s%s", strerror(acting.error()),
+                          StepRemedy("set-user", acting.error())));
     }
     auto init =
         CloneChild(init_steps_, CellCloneFlags(*request_.policy), nullptr, nullptr, Birth());

@@ -101,6 +101,11 @@ bool ListenerPossible() {
 
 // Since 5.19 a signal does not make the kernel ask twice for one call
 // (SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV).
+bool HasFilters() {
+  const std::uint32_t action = SECCOMP_RET_ERRNO;
+  return syscall(SYS_seccomp, SECCOMP_GET_ACTION_AVAIL, 0, &action) == 0;
+}
+
 unsigned ListenerFlags() {
   if (!ListenerPossible()) return 0;
   constexpr unsigned kBest =
@@ -138,6 +143,7 @@ absl::StatusOr<Host> EnterLauncher() {
   host.setgroups = host.tier == Tier::kRoot;
   host.landlock_abi = LandlockAbi();
   host.last_capability = LastCapability();
+  host.filters = HasFilters();
   host.listener_flags = ListenerFlags();
   absl::Status status = ReserveDescriptors();
   if (!status.ok()) return status;

@@ -21,6 +21,7 @@ struct Host {
   gid_t gid = 0;
   int last_capability = 40;
   bool setgroups = false;  // supplementary groups can be dropped
+  bool filters = true;     // seccomp(2) is there
   // Flags of seccomp(2) that install a filter with a listener; 0 where there can be none, because
   // whoever started us listens already.
   unsigned listener_flags = 0;

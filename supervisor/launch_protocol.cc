@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "absl/strings/str_format.h"
 #include "sandbox/remedy.h"
 #include "supervisor/wire.h"
 

@@ -86,7 +86,7 @@ TEST(MountEntries, AbsentPathIsAnErrorUnlessOptional) {
   EXPECT_EQ(Collect(Granting({{"/no/such/path", PathAccess::kRead, true, "t"}})).find("/no/such"),
             std::string::npos);
   const std::string text = Collect(Granting({{"/no/such/path", PathAccess::kRead, false, "t"}}));
-  EXPECT_EQ(text, "ERROR /no/such/path: No such file or directory (policy `test` grants it)");
+  EXPECT_EQ(text, "ERROR /no/such/path (policy `test` grants it): No such file or directory");
 }
 
 TEST(MountEntries, SocketsAndFifosNeverComeIn) {

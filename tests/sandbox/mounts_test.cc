@@ -71,7 +71,7 @@ TEST(Mounts, LandlockGetsARuleForEveryWritablePlace) {
               }
               return writable;
             }),
-            "/dev/shm /home/tool /tmp ");
+            "/dev/mqueue /dev/shm /home/tool /tmp ");
 }
 
 }  // namespace
