@@ -5,12 +5,14 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdint>
+#include <exception>
 #include <map>
 #include <memory>
 #include <sstream>
 #include <string>
 #include <utility>
 
+#include "absl/strings/str_format.h"
 #include "supervisor/choose_approver.h"
 #include "supervisor/console.h"
 #include "supervisor/help_words.h"
@@ -351,7 +353,12 @@ ParsedCommandLine ParseCommandLine(std::vector<std::string> arguments) {
 int RunCommandLine(int argc, char** argv) {
   const ParsedCommandLine parsed =
       ParseCommandLine(std::vector<std::string>(argv + std::min(argc, 1), argv + argc));
-  if (parsed.run != nullptr) return parsed.run(parsed.options);
+  try {
+    if (parsed.run != nullptr) return parsed.run(parsed.options);
+  } catch (const std::exception& exception) {  // from Asio, when the kernel refuses what it needs
+    Complain(SafeLine(absl::StrFormat("a fault ended this command: %s", exception.what())));
+    return kExitFault;
+  }
   if (!parsed.err.empty()) Complain(SafeLine(parsed.err));
   return Print(parsed.out, parsed.exit_code);
 }
