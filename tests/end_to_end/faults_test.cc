@@ -60,6 +60,8 @@ std::vector<int> PlausibleErrors(int number) {
     case SYS_read:
     case SYS_write:
       return {EIO, ENOMEM, ENOSPC};
+    case SYS_epoll_ctl:  // EPERM means a kind of file that needs no waiting (epoll_ctl(2))
+      return {ENOMEM, ENOSPC};
     default:
       return {EPERM, ENOMEM, EIO, ENOSYS};
   }
