@@ -119,11 +119,7 @@ TEST_P(ShippedPolicy, EveryCallOfTheOldestLibraryIsDecidedByARule) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Policies, ShippedPolicy, ::testing::ValuesIn(ShippedPolicies()),
-                         [](const auto& parameter) {
-                           std::string name = parameter.param;
-                           std::erase(name, '-');
-                           return name;
-                         });
+                         PolicyTestName);
 
 }  // namespace
 }  // namespace warder::testing

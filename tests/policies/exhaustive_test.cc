@@ -269,11 +269,7 @@ TEST_P(Exhaustive, OneNumberDecidesAboutPersonalitySchedulingAndProcessSettings)
 }
 
 INSTANTIATE_TEST_SUITE_P(Policies, Exhaustive, ::testing::ValuesIn(ShippedPolicies()),
-                         [](const auto& parameter) {
-                           std::string name = parameter.param;
-                           std::erase(name, '-');
-                           return name;
-                         });
+                         PolicyTestName);
 
 }  // namespace
 }  // namespace warder::testing

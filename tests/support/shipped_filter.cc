@@ -27,6 +27,12 @@ std::vector<std::string> ShippedPolicies() {
   return names;
 }
 
+std::string PolicyTestName(const ::testing::TestParamInfo<std::string>& parameter) {
+  std::string name = parameter.param;
+  std::erase(name, '-');
+  return name;
+}
+
 ShippedFilter::ShippedFilter(const std::string& policy)
     : policy_(OrThrow(manifest::LoadPolicy(ShippedOnly(), policy))),
       filter_(OrThrow(sandbox::CompileSyscallFilter(rules()))),

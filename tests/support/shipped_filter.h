@@ -2,6 +2,7 @@
 #ifndef WARDER_TESTS_SUPPORT_SHIPPED_FILTER_H_
 #define WARDER_TESTS_SUPPORT_SHIPPED_FILTER_H_
 
+#include <gtest/gtest.h>
 #include <linux/seccomp.h>
 
 #include <string>
@@ -15,6 +16,8 @@ namespace warder::testing {
 
 // The names of every shipped policy, the abstract one too.
 std::vector<std::string> ShippedPolicies();
+// The name of a test that has a policy's name as its parameter.
+std::string PolicyTestName(const ::testing::TestParamInfo<std::string>& parameter);
 
 class ShippedFilter {
  public:
